@@ -125,7 +125,6 @@ impl Graphs {
     ///
     /// [`Error::NotFound`] for a space; if the store refuses.
     pub async fn list(&self, space: &str) -> Result<Vec<GraphInfo>, Error> {
-        self.finish_clearing().await?;
         let mut infos = Vec::new();
         let mut is_space = space == DEFAULT_SPACE;
         for found in self.directory().all().await? {
@@ -162,9 +161,6 @@ impl Graphs {
         let buckets = self.shared.options.buckets;
         let info = GraphInfo { name: name.into(), settings: settings.into(), created: now, buckets };
         let entry = entry_name(space, name)?;
-        if self.is_clearing(&entry).await? {
-            return Err(exists(name));
-        }
         match self.create_entry(&entry, &info).await? {
             TenantCreation::Created(part) => Ok(self.opened(&part, (space, name), buckets)),
             TenantCreation::Exists(_) => Err(exists(name)),
@@ -207,16 +203,17 @@ impl Graphs {
         }
         let entry = entry_name(space, name).map_err(|_| not_found(name))?;
         let mut found = self.directory().get(&entry).await?;
-        if found.is_none() && self.finish_clearing_of(&entry).await? {
-            found = self.directory().get(&entry).await?;
-        }
         if found.is_none() && entry.as_str() == DEFAULT_ENTRY {
             let info = GraphInfo::default_graph(self.shared.options.buckets);
             self.create_entry(&entry, &info).await?;
             found = self.directory().get(&entry).await?;
         }
         let part = found.ok_or_else(|| not_found(name))?;
-        self.open(&part).await
+        match self.open(&part).await {
+            // It was cleared or removed meanwhile.
+            Err(Error::NotFound(_)) => self.open(&self.entry(&entry, name).await?.part).await,
+            opened => opened,
+        }
     }
 
     /// What the directory says of a graph.
@@ -248,7 +245,6 @@ impl Graphs {
     /// [`Error::NotFound`]; if the store refuses.
     pub async fn remove(&self, space: &str, name: &str) -> Result<(), Error> {
         let entry = entry_name(space, name).map_err(|_| not_found(name))?;
-        self.forget_clearing(&entry).await?;
         self.remove_entry(&entry, name).await
     }
 
@@ -359,12 +355,17 @@ impl Graphs {
     /// What the directory holds under a name. Cost: a linear read.
     async fn entry(&self, entry: &TenantName, name: &str) -> Result<Entry, Error> {
         let directory = self.directory();
-        let part = directory.get(entry).await?.ok_or_else(|| not_found(name))?;
-        match directory.info(&part).await {
-            Ok(found) => entry_of(found),
-            Err(error) if error.kind() == ErrorKind::TenantRemoved => Err(not_found(name)),
-            Err(error) => Err(error.into()),
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let part = directory.get(entry).await?.ok_or_else(|| not_found(name))?;
+            match directory.info(&part).await {
+                Ok(found) => return entry_of(found),
+                // Another has removed it, or cleared it: then it is there, in another life.
+                Err(error) if error.kind() == ErrorKind::TenantRemoved => {}
+                Err(error) => return Err(error.into()),
+            }
         }
+        Err(attempts.exhausted("the graphs").into())
     }
 
     async fn change_entry(&self, entry: &TenantName, name: &str, settings: &str) -> Result<(), Error> {
@@ -384,9 +385,15 @@ impl Graphs {
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             let Entry { part, stored, .. } = self.entry(entry, name).await?;
-            if self.directory().remove_if(&part, MODEL, Some(&stored)).await? {
-                self.forget_removed();
-                return Ok(());
+            match self.directory().remove_if(&part, MODEL, Some(&stored)).await {
+                Ok(true) => {
+                    self.forget_removed();
+                    return Ok(());
+                }
+                Ok(false) => {}
+                // Another has cleared or removed it.
+                Err(error) if error.kind() == ErrorKind::TenantRemoved => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Err(attempts.exhausted("the graphs").into())

@@ -9,8 +9,7 @@
 //!                          t number         a task (tasks/encode.rs), stamped
 //!                          S status number  nothing: finds tasks by status
 //!                          v name           a variable: JSON text
-//! graph-schema/{tenant}/0  c name           a graph that is being cleared (graphs/clear.rs), stamped
-//!                          g                how many objects there are of each kind (objects.rs), stamped: each change of objects writes it
+//! graph-schema/{tenant}/0  g                how many objects there are of each kind (objects.rs), stamped: each change of objects writes it
 //!                          o kind id        an object (objects.rs)
 //!                          O kind index value id   nothing: finds objects by value
 //! ```
@@ -34,7 +33,6 @@ const NEXT_TASK: u8 = b'n';
 const TASK: u8 = b't';
 const TASK_STATUS: u8 = b'S';
 const VARIABLE: u8 = b'v';
-const CLEARING: u8 = b'c';
 const GENERATION: u8 = b'g';
 const OBJECT: u8 = b'o';
 const OBJECT_VALUE: u8 = b'O';
@@ -81,21 +79,6 @@ pub(crate) fn part_of_key(key: &[u8]) -> Option<PartId> {
     let kind = SchemaKind::from_code(reader.byte()?)?;
     let number = reader.u32()?;
     reader.rest().is_empty().then_some(PartId { kind, number })
-}
-
-/// A graph that is being cleared.
-pub(crate) fn clearing(name: &str) -> Bytes {
-    [&[CLEARING], name.as_bytes()].concat().into()
-}
-
-/// All graphs that are being cleared.
-pub(crate) fn all_clearing() -> Range {
-    Range::prefix(vec![CLEARING])
-}
-
-/// The name in a key of a graph that is being cleared.
-pub(crate) fn name_of_clearing(key: &[u8]) -> Option<&str> {
-    std::str::from_utf8(key.get(1..)?).ok()
 }
 
 /// The number of the next task.

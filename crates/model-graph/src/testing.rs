@@ -32,7 +32,6 @@ fn read_key(key: &[u8]) {
     }
     keys::number_of_task(key);
     keys::name_of_variable(key);
-    keys::name_of_clearing(key);
     keys::id_of_object_value(key);
     if let Some(id) = keys::id_of_object(key) {
         assert_eq!(keys::id_of_object(&keys::object("kind", &id)), Some(id));

@@ -121,7 +121,7 @@ async fn spaces_are_made_listed_and_removed() {
 }
 
 #[tokio::test]
-async fn a_graph_is_cleared_wherever_that_breaks_off() {
+async fn a_graph_is_cleared() {
     let graphs = graphs();
     graphs.create((DEFAULT_SPACE, "a"), "{}", NOW).await.unwrap();
     let graph = graphs.get(DEFAULT_SPACE, "a").await.unwrap();
@@ -131,22 +131,47 @@ async fn a_graph_is_cleared_wherever_that_breaks_off() {
     let graph = graphs.get(DEFAULT_SPACE, "a").await.unwrap();
     assert_eq!(graph.state().await.unwrap().schema.parts().count(), 0);
     assert_eq!(&*graphs.info(DEFAULT_SPACE, "a").await.unwrap().settings, "{}");
+    assert!(matches!(graphs.clear(DEFAULT_SPACE, "b").await, Err(Error::NotFound(_))));
+    graphs.clear(DEFAULT_SPACE, DEFAULT_GRAPH).await.unwrap();
+}
 
-    // The note stands, and the graph is gone.
-    let entry = entry_name(DEFAULT_SPACE, "a").unwrap();
-    let info = put_info(&graphs.info(DEFAULT_SPACE, "a").await.unwrap());
-    let note = store::Write::PutStamped(crate::keys::clearing(entry.as_str()), info);
-    let noted = || Pending { conditions: Vec::new(), writes: vec![note.clone()] };
-    graphs.records().commit(noted()).await.unwrap().unwrap();
-    graphs.remove_entry(&entry, "a").await.unwrap();
-    assert!(matches!(graphs.create((DEFAULT_SPACE, "a"), "", NOW).await, Err(Error::AlreadyExists(_))));
-    assert_eq!(names(&graphs.list(DEFAULT_SPACE).await.unwrap()), [DEFAULT_GRAPH, "a"]);
-    assert!(!graphs.is_clearing(&entry).await.unwrap());
-
-    // The note stands, and the graph goes on.
-    graphs.records().commit(noted()).await.unwrap().unwrap();
-    graphs.remove(DEFAULT_SPACE, "a").await.unwrap();
-    assert!(matches!(graphs.get(DEFAULT_SPACE, "a").await, Err(Error::NotFound(_))));
+/// Where there are as many graphs as may be, one that is cleared keeps its place, whoever makes another meanwhile; and one that is removed meanwhile
+/// does not come back.
+#[tokio::test]
+async fn a_graph_that_is_cleared_neither_loses_its_place_nor_comes_back() {
+    let makes = async |graphs: &Graphs, name: &str| {
+        for _ in 0..8 {
+            let made = graphs.create((DEFAULT_SPACE, name), "", NOW).await;
+            assert!(matches!(made, Err(Error::TooMany { .. })), "{made:?}");
+        }
+    };
+    for seed in seeds(24) {
+        let hostile = nodes(seed);
+        let plain = graphs();
+        for [first, second] in [hostile, [plain.clone(), plain]] {
+            for name in ["a", "b", "c", "d"] {
+                first.create((DEFAULT_SPACE, name), "", NOW).await.unwrap();
+            }
+            let clears = async {
+                for _ in 0..4 {
+                    first.clear(DEFAULT_SPACE, "a").await.unwrap();
+                }
+            };
+            tokio::join!(clears, makes(&second, "e"), makes(&first, "f"));
+            for graphs in [&first, &second] {
+                assert_eq!(names(&graphs.list(DEFAULT_SPACE).await.unwrap()).len(), 5, "seed {seed}");
+                graphs.get(DEFAULT_SPACE, "a").await.unwrap();
+            }
+            let (cleared, removed) =
+                tokio::join!(first.clear(DEFAULT_SPACE, "a"), second.remove(DEFAULT_SPACE, "a"));
+            assert!(matches!(cleared, Ok(()) | Err(Error::NotFound(_))), "{cleared:?}");
+            removed.unwrap();
+            for graphs in [&first, &second] {
+                let found = graphs.get(DEFAULT_SPACE, "a").await;
+                assert!(matches!(found, Err(Error::NotFound(_))), "seed {seed}: it came back");
+            }
+        }
+    }
 }
 
 #[tokio::test]

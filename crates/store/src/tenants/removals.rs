@@ -54,11 +54,43 @@ impl Tenants {
         Err(attempts.exhausted(DIRECTORY).into_error())
     }
 
-    /// False: another came first. Runs to its end even if the caller's future is dropped: a life whose row is gone must end here, or
-    /// writes would be acknowledged that are erased.
+    /// Ends this life of a tenant, if what a model keeps of it is `was`, and begins another of the name, of which all models keep the same.
+    /// False if it is another's word by now. One commit: the name is never free between, and the place among those that there may
+    /// be never another's. The rows of the old life go with [`Tenants::finish_removals`].
+    ///
+    /// # Errors
+    ///
+    /// `TenantRemoved`, `Misuse` for the default tenant; if the store refuses.
+    pub async fn renew_if(&self, tenant: &Tenant, model: Model, was: Option<&Bytes>) -> Result<bool, Error> {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            if tenant.is_default() {
+                return Err(is_default());
+            }
+            let (entry, condition) = self.entry(tenant).await?;
+            if entry.stored(model) != was {
+                return Ok(false);
+            }
+            let mut renewed = entry.clone();
+            (renewed.number, renewed.created) = (self.take_number().await?, self.store.now());
+            let instead = Write::PutStamped(self.key(&tenant.to_name()), renewed.to_bytes());
+            if self.end_life(Found { tenant: tenant.clone(), entry, condition }, instead).await? {
+                return Ok(true);
+            }
+        }
+        Err(attempts.exhausted(DIRECTORY).into_error())
+    }
+
     async fn remove_found(&self, found: Found) -> Result<bool, Error> {
+        let instead = Write::Delete(self.key(&found.tenant.to_name()));
+        self.end_life(found, instead).await
+    }
+
+    /// Ends a life, and has this in place of its row. False: another came first. Runs to its end even if the caller's future is dropped: a life whose row is gone must end here, or
+    /// writes would be acknowledged that are erased.
+    async fn end_life(&self, found: Found, instead: Write) -> Result<bool, Error> {
         let tenants = self.clone();
-        let removal = tokio::spawn(async move { tenants.commit_removal(found).await });
+        let removal = tokio::spawn(async move { tenants.commit_end(found, instead).await });
         match removal.await {
             Ok(outcome) => outcome,
             Err(error) => match error.try_into_panic() {
@@ -68,16 +100,20 @@ impl Tenants {
         }
     }
 
-    async fn commit_removal(&self, Found { tenant, condition, .. }: Found) -> Result<bool, Error> {
+    async fn commit_end(
+        &self,
+        Found { tenant, condition, .. }: Found,
+        instead: Write,
+    ) -> Result<bool, Error> {
         let _recount = self.store.lives().places(&self.directory).recount_after();
         let removal = Write::Put(tenant_rows::removal(tenant.number()), tenant.name().to_owned().into());
-        let writes = vec![Write::Delete(self.key(&tenant.to_name())), removal];
-        let is_removed = self.commit(vec![condition], writes, true).await?.is_some();
-        if is_removed {
+        let reclaims = matches!(instead, Write::Delete(_));
+        let is_ended = self.commit(vec![condition], vec![instead, removal], reclaims).await?.is_some();
+        if is_ended {
             self.store.end_tenant(tenant.number());
             self.store.lives().removed.notify_one();
         }
-        Ok(is_removed)
+        Ok(is_ended)
     }
 
     /// Waits until a tenant or a part of one is removed in this process: for the one job that calls [`Tenants::finish_removals`].

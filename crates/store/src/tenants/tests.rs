@@ -343,6 +343,8 @@ async fn a_damaged_row_stops_no_other_removal() {
 enum Step {
     Create(u8),
     Remove(u8),
+    /// Its life ends, and another begins.
+    Renew(u8),
     Write(u8, u8),
     /// A write through the handle that the node had of the life before.
     WriteLate(u8, u8),
@@ -353,11 +355,29 @@ fn steps() -> impl Strategy<Value = Vec<(bool, Step)>> {
     let step = prop_oneof![
         (0..3_u8).prop_map(Step::Create),
         (0..3_u8).prop_map(Step::Remove),
+        (0..3_u8).prop_map(Step::Renew),
         (0..3_u8, 0..4_u8).prop_map(|(tenant, key)| Step::Write(tenant, key)),
         (0..3_u8, 0..4_u8).prop_map(|(tenant, key)| Step::WriteLate(tenant, key)),
         Just(Step::Finish),
     ];
     prop::collection::vec((any::<bool>(), step), 1..60)
+}
+
+/// Ends the life of a tenant, if there is one, and begins another, which is empty.
+async fn renew(
+    tenants: &Tenants,
+    tenant: u8,
+    model: &mut BTreeMap<u8, BTreeMap<u8, usize>>,
+    lives: &mut BTreeMap<u8, Tenant>,
+) {
+    let found = tenants.get(&name(&format!("t{tenant}"))).await.unwrap();
+    assert_eq!(found.is_some(), model.contains_key(&tenant));
+    if let Some(life) = found {
+        let model_of = Model { id: 1, name: "one" };
+        assert!(tenants.renew_if(&life, model_of, None).await.unwrap() && life.is_ended());
+        lives.insert(tenant, life);
+        model.insert(tenant, BTreeMap::new());
+    }
 }
 
 /// Two nodes do as the steps say; after each, what both see of the tenants is what a plain map holds.
@@ -385,6 +405,7 @@ async fn check_steps(store: Store, steps: Vec<(bool, Step)>) {
                 let is_removed = tenants.remove(&named(tenant)).await.unwrap();
                 assert_eq!(is_removed, model.remove(&tenant).is_some());
             }
+            Step::Renew(tenant) => renew(tenants, tenant, &mut model, &mut lives).await,
             Step::Write(tenant, key) => {
                 let found = tenants.get(&named(tenant)).await.unwrap();
                 assert_eq!(found.is_some(), model.contains_key(&tenant));
