@@ -19,5 +19,5 @@ mod tests;
 
 pub use ranges::{bounded_range, equal_range, word_range};
 pub(crate) use rows::words_of;
-pub use rows::{IndexRow, element_of_row, put_index_rows, retain_changes};
+pub use rows::{IndexRow, element_of_row, is_row_of, put_index_rows, retain_changes};
 pub use values::VALUE_BYTES_MAX;

@@ -49,9 +49,21 @@ pub enum Walked {
     Index {
         /// The index.
         index: Arc<IndexLabel>,
-        /// Whether an element may have several of the rows, and is to be found by the first alone.
-        is_repeated: bool,
+        /// By which of the rows in the ranges an element is found.
+        finding: Finding,
     },
+}
+
+/// By which rows of an index, of those in the ranges of a path, an element that matches is found. Rows may be left over of values that it had
+/// (`model-graph/src/load.rs`): it is found by one row alone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Finding {
+    /// By the only one that it can have: the ranges have one value of each field.
+    Only,
+    /// By the one of its values.
+    OfValues,
+    /// By the first one of its values: it may have several.
+    First,
 }
 
 /// Rows that find, among others, all matches of a label.

@@ -63,6 +63,33 @@ pub fn element_of_row(row: &[u8], fields: usize) -> Option<&[u8]> {
     (0..fields).try_fold(values, |rest, _| skip_value(rest))
 }
 
+/// Whether a row that finds an element is the one of its values as they are: for indexes of which an element has at most one. Cost: the values are spelled
+/// into `scratch`.
+///
+/// # Errors
+///
+/// If the stored bytes are damaged.
+pub fn is_row_of(
+    index: &IndexLabel,
+    element_row: &[u8],
+    properties: PropertiesRef<'_>,
+    (row, scratch): (&[u8], &mut Vec<u8>),
+) -> Result<bool, Malformed> {
+    scratch.clear();
+    keys::put_index_prefix(scratch, index.id);
+    for (position, field) in index.fields.iter().enumerate() {
+        match properties.get(*field)? {
+            // Such an element has no row.
+            None if position == 0 => return Ok(false),
+            None => scratch.push(NONE),
+            Some(ValueRef::One(value)) => put_value(scratch, value),
+            Some(ValueRef::Many(_)) => return Err(Malformed),
+        }
+    }
+    let element = element_row.get(1..).ok_or(Malformed)?;
+    Ok(row.strip_prefix(&scratch[..]) == Some(element))
+}
+
 /// One row for each word of a text, or of several.
 fn put_words(
     index: &IndexLabel,

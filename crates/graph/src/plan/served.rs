@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use store::Range;
 
-use super::{AccessPath, Walked};
+use super::{AccessPath, Finding, Walked};
 use crate::analyse::Words;
 use crate::condition::{Condition, Test};
 use crate::index::{bounded_range, equal_range, word_range};
@@ -38,14 +38,22 @@ pub(super) fn path_of(
     let is_several = |key: &PropertyKeyId| {
         schema.property_key(*key).is_none_or(|key| key.cardinality != Cardinality::Single)
     };
-    let is_repeated = match is_search(index) {
-        true => ranges.len() > 1,
-        false => index.fields.iter().any(is_several),
-    };
     let mut ranges = ranges;
     ranges.sort_unstable_by(|one, two| one.start.cmp(&two.start));
     ranges.dedup();
-    Some(AccessPath { walked: Walked::Index { index: index.clone(), is_repeated }, ranges, weight })
+    let is_one_value = ranges.len() == 1 && is_of_one_value(index, weight);
+    let finding = match is_search(index) {
+        true if ranges.len() > 1 => Finding::First,
+        false if index.fields.iter().any(is_several) => Finding::First,
+        false if !is_one_value => Finding::OfValues,
+        true | false => Finding::Only,
+    };
+    Some(AccessPath { walked: Walked::Index { index: index.clone(), finding }, ranges, weight })
+}
+
+/// Whether each range of a path is of one value of each field: all are asked for by equality.
+fn is_of_one_value(index: &IndexLabel, weight: u32) -> bool {
+    u32::try_from(index.fields.len()).is_ok_and(|fields| weight == fields * EQUAL_WEIGHT)
 }
 
 fn of_words(index: &IndexLabel, conditions: &[Condition]) -> Option<Vec<Range>> {

@@ -80,6 +80,46 @@ async fn what_is_loaded_is_as_if_it_were_written() {
     }
 }
 
+/// Rows that found it by the values of before are left: it is listed once, and by what it is.
+#[tokio::test(start_paused = true)]
+async fn what_is_loaded_over_an_element_is_found_once() {
+    use graph::condition::{Condition, Test};
+    use graph::plan::{Query, plan_vertices};
+    use graph::schema::{IndexLabelDraft, SchemaKind};
+    let store = store::testing::memory(Clock::manual(Timestamp(0)));
+    let graph = graph_with_schema(store.clone()).await;
+    let draft = IndexLabelDraft {
+        base: Some((SchemaKind::VertexLabel, "person".into())),
+        index_kind: Some(IndexKind::Range),
+        fields: vec!["age".into()],
+        ..IndexLabelDraft::named("by_age")
+    };
+    let made = |schema: &Schema, new: &Creation<'_>| schema.create_index_label(&draft, new);
+    graph.change_schema(("1", Timestamp(0)), made).await.unwrap();
+    while graph.run_tasks(&Clock::manual(Timestamp(0))).await.unwrap().is_left {}
+    for years in [1, 5] {
+        let mut load = graph.load().await.unwrap();
+        load.add_vertex(&Vertex { properties: age(years), ..vertex("a") }).await.unwrap();
+        load.finish().await.unwrap();
+    }
+    let one = |age| graph::Scalar::Int(age);
+    let tests = [
+        (Test::Range(std::ops::Bound::Included(one(0)), std::ops::Bound::Included(one(9))), 1),
+        (Test::Within(vec![one(1), one(5)]), 1),
+        (Test::Equal(one(5)), 1),
+        (Test::Equal(one(1)), 0),
+        (Test::Outside(one(2), one(4)), 1),
+    ];
+    let (state, reader) = graph.reader_with_state(Timestamp(0)).await.unwrap();
+    for (test, expected) in tests {
+        let conditions = vec![Condition { key: PropertyKeyId(1), test: test.clone() }];
+        let query = Query { label: Some(LabelId(1)), conditions };
+        let stages = plan_vertices(&state.schema, &query).unwrap();
+        let mut matches = reader.matches(stages, store::Deadline::default());
+        assert_eq!(matches.next(9, |_| ()).await.unwrap(), expected, "{test:?}");
+    }
+}
+
 #[test]
 fn labels_that_need_a_look_are_refused() {
     let new = Creation { graph: "g", mode: GraphMode::None, created: "\"now\"" };

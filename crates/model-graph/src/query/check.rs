@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use graph::condition::matches_all;
-use graph::index::{IndexRow, put_index_rows};
-use graph::plan::{AccessPath, Stage, Walked, Wanted};
+use graph::index::{IndexRow, is_row_of, put_index_rows};
+use graph::plan::{AccessPath, Finding, Stage, Walked, Wanted};
 use graph::schema::IndexLabel;
 use graph::{EdgeKey, EdgeView, Malformed, PropertiesRef, VertexView, keys};
 
@@ -17,11 +17,12 @@ pub(super) struct Checker<'a> {
     stage: &'a Stage,
     path: &'a AccessPath,
     rows: Vec<IndexRow>,
+    scratch: Vec<u8>,
 }
 
 impl<'a> Checker<'a> {
     pub(super) fn new(reader: &'a Reader, stage: &'a Stage, path: &'a AccessPath) -> Self {
-        Self { reader, stage, path, rows: Vec::new() }
+        Self { reader, stage, path, rows: Vec::new(), scratch: Vec::new() }
     }
 
     /// The element with this row, which the row `found_by` found, if it is a match.
@@ -60,14 +61,26 @@ impl<'a> Checker<'a> {
             }
         };
         let is_match = matches_all(&self.stage.conditions, properties)?;
+        let counts = is_match && self.counts(found_by, key, properties)?;
+        Ok(counts.then_some(found))
+    }
+
+    /// Whether a match counts where this row finds it.
+    fn counts(&mut self, found_by: &[u8], key: &[u8], properties: PropertiesRef<'_>) -> Result<bool, Error> {
         let path = self.path;
-        let is_first = match &path.walked {
-            Walked::Index { index, is_repeated: true } if is_match => {
-                self.is_first(index, found_by, key, properties)?
+        match &path.walked {
+            Walked::Index { finding: Finding::Only, .. }
+            | Walked::Vertices
+            | Walked::Label
+            | Walked::Edges
+            | Walked::Pointers => Ok(true),
+            Walked::Index { index, finding: Finding::OfValues } => {
+                Ok(is_row_of(index, key, properties, (found_by, &mut self.scratch))?)
             }
-            _ => true,
-        };
-        Ok((is_match && is_first).then_some(found))
+            Walked::Index { index, finding: Finding::First } => {
+                self.is_first(index, found_by, key, properties)
+            }
+        }
     }
 
     /// Whether of the rows of the index that find an element, this one is walked first.

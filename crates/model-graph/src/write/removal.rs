@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
-use store::{Commit, CommitWithAppends, Condition, Direction, Epoch, Page, Range, Row, Stamp, Write};
+use store::{Commit, CommitWithAppends, Condition, Direction, Page, Range, Row, Stamp, Write};
 use tokio::sync::{OnceCell, RwLock, RwLockReadGuard};
 
 use super::edges::plan_removal;
@@ -156,8 +156,7 @@ impl Writer {
         let marks: Vec<Mark> = marks
             .filter_map(|(id, removed)| Some(Mark { id: id.clone(), stamp: removed.as_ref()?.stamp }))
             .collect();
-        let moment = moments.moment().await?;
-        self.finish_all(&marks, &moment).await?;
+        self.finish_all(&marks, moments).await?;
         Ok(removed.into_iter().map(|removed| removed.is_some_and(|removed| removed.was_seen)).collect())
     }
 
@@ -174,8 +173,7 @@ impl Writer {
                 return Ok(found);
             }
             found += marks.len();
-            let moment = moments.moment().await?;
-            self.finish_all(&marks, &moment).await?;
+            self.finish_all(&marks, moments).await?;
         }
     }
 
@@ -258,10 +256,10 @@ impl Writer {
     }
 
     /// Removes the edges of vertices that were taken away, and then their marks.
-    async fn finish_all(&self, marks: &[Mark], moment: &Moment) -> Result<(), Error> {
+    async fn finish_all(&self, marks: &[Mark], moments: &impl Moments) -> Result<(), Error> {
         let (mut left, mut failed) = (Vec::with_capacity(marks.len()), None);
         for mark in marks {
-            match self.sweep(mark, moment).await {
+            match self.sweep(mark, moments).await {
                 Ok(()) => left.push(mark),
                 // The others do not wait for it.
                 Err(error) => failed = Some(error),
@@ -272,10 +270,11 @@ impl Writer {
             if !attempts.next().await {
                 return Err(attempts.exhausted(ELEMENTS).into());
             }
+            let moment = moments.moment().await?;
             let commit = |mark: &&Mark| {
                 let mut planned = Planned::<Vertex>::default();
                 planned.writes.push(Write::Delete(keys::removal(&mark.id)));
-                self.sweeping_commit(self.bucket_of(&mark.id), planned, mark).commit
+                self.sweeping_commit(planned, mark, &moment).commit
             };
             let outcomes = self.store.commit_all_known(left.iter().map(commit).collect()).await;
             let mut lost = Vec::new();
@@ -290,12 +289,12 @@ impl Writer {
     }
 
     /// Removes the edges of a vertex that was taken away.
-    async fn sweep(&self, mark: &Mark, moment: &Moment) -> Result<(), Error> {
+    async fn sweep(&self, mark: &Mark, moments: &impl Moments) -> Result<(), Error> {
         for direction in [EdgeDirection::Out, EdgeDirection::In] {
-            self.sweep_edges(mark, direction, moment).await?;
+            self.sweep_edges(mark, direction, moments).await?;
         }
         if self.buckets() > 1 {
-            self.sweep_pointed(mark, moment).await?;
+            self.sweep_pointed(mark, moments).await?;
         }
         Ok(())
     }
@@ -308,19 +307,26 @@ impl Writer {
     }
 
     /// Removes the edges of a vertex whose rows are in its own bucket.
-    async fn sweep_edges(&self, mark: &Mark, direction: EdgeDirection, moment: &Moment) -> Result<(), Error> {
+    async fn sweep_edges(
+        &self,
+        mark: &Mark,
+        direction: EdgeDirection,
+        moments: &impl Moments,
+    ) -> Result<(), Error> {
         let (bucket, vertex_key) = (self.bucket_of(&mark.id), mark.id.to_key());
         let range = keys::edges_range(&vertex_key, direction, None);
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
+            // An index that was made meanwhile has rows of the edges, too.
+            let moment = moments.moment().await?;
             let partition = self.partition(bucket);
             let page = self.store.scan(partition, &range, Direction::Forward, EDGES_A_COMMIT).await?;
-            let mut planned = self.plan_sweep(&page, moment)?;
+            let mut planned = self.plan_sweep(&page, &moment)?;
             if planned.writes.is_empty() {
                 return Ok(());
             }
             self.settle_uniques(bucket, &mut planned).await?;
-            let commit = self.sweeping_commit(bucket, planned, mark);
+            let commit = self.sweeping_commit(planned, mark, &moment);
             match unless_lost(self.store.append_then_commit(commit).await)? {
                 Some(_) => attempts = BACKOFF.attempts(),
                 None if self.is_marked(mark).await? => {}
@@ -343,7 +349,7 @@ impl Writer {
     }
 
     /// Removes the edges of a vertex that lie in other buckets, and the rows that point at them.
-    async fn sweep_pointed(&self, mark: &Mark, moment: &Moment) -> Result<(), Error> {
+    async fn sweep_pointed(&self, mark: &Mark, moments: &impl Moments) -> Result<(), Error> {
         let at = self.bucket_of(&mark.id);
         let pointers = keys::pointers_partition(&self.graph, at);
         let mut rest = Some(keys::edges_range(&mark.id.to_key(), EdgeDirection::In, None));
@@ -355,28 +361,29 @@ impl Writer {
                 return Ok(());
             }
             for (row, _) in page.rows() {
-                self.remove_pointed(row, moment).await?;
+                self.remove_pointed(row, moments).await?;
             }
         }
         Ok(())
     }
 
     /// Removes the edge that a row points at, if it is that edge still.
-    async fn remove_pointed(&self, pointer: &[u8], moment: &Moment) -> Result<(), Error> {
+    async fn remove_pointed(&self, pointer: &[u8], moments: &impl Moments) -> Result<(), Error> {
         let (edge, life) = keys::edge_of_pointer(pointer).ok_or(graph::Malformed)?;
         let edge = edge.to_id().ok_or(graph::Malformed)?;
         let (bucket, key) = (self.bucket_of(&edge.source), keys::edge(&edge, EdgeDirection::Out));
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
+            let moment = moments.moment().await?;
             let Some(row) = self.store.get_linear(self.partition(bucket), &key).await? else { return Ok(()) };
             if EdgeView::parse(&row.value)?.life != Some(life) {
                 return Ok(());
             }
             let mut planned = Planned::<Edge>::default();
             planned.conditions.push(Condition::Version(key.clone(), row.stamp));
-            self.plan_edge_removal(&key, &row.value, moment, &mut planned)?;
+            self.plan_edge_removal(&key, &row.value, &moment, &mut planned)?;
             self.settle_uniques(bucket, &mut planned).await?;
-            let mut commit = self.commit_of(bucket, planned, moment);
+            let mut commit = self.commit_of(bucket, planned, &moment);
             commit.commit.reclaims = true;
             if unless_lost(self.store.append_then_commit(commit).await)?.is_some() {
                 return Ok(());
@@ -402,11 +409,10 @@ impl Writer {
         Ok(())
     }
 
-    /// A commit that takes away what nobody sees any more, as long as the mark is there. What the schema says by now does not matter to it.
-    fn sweeping_commit<T>(&self, bucket: u32, planned: Planned<T>, mark: &Mark) -> CommitWithAppends {
-        let epoch = self.store.fence(self.partition(bucket));
-        let condition = Condition::Version(keys::removal(&mark.id), mark.stamp);
-        let mut commit = self.commit_if(bucket, planned, (epoch, condition));
+    /// A commit that takes away what nobody sees any more, as long as the mark is there.
+    fn sweeping_commit<T>(&self, mut planned: Planned<T>, mark: &Mark, moment: &Moment) -> CommitWithAppends {
+        planned.conditions.push(Condition::Version(keys::removal(&mark.id), mark.stamp));
+        let mut commit = self.commit_of(self.bucket_of(&mark.id), planned, moment);
         commit.commit.reclaims = true;
         commit
     }
@@ -414,17 +420,8 @@ impl Writer {
     /// A commit of one plan, in the epoch of a moment.
     fn commit_of<T>(&self, bucket: u32, planned: Planned<T>, moment: &Moment) -> CommitWithAppends {
         let epoch = moment.epoch(bucket);
-        self.commit_if(bucket, planned, (epoch, Condition::Fence(epoch)))
-    }
-
-    fn commit_if<T>(
-        &self,
-        bucket: u32,
-        planned: Planned<T>,
-        (epoch, condition): (Epoch, Condition),
-    ) -> CommitWithAppends {
         let mut conditions = planned.conditions;
-        conditions.push(condition);
+        conditions.push(Condition::Fence(epoch));
         let commit = Commit {
             partition: self.partition(bucket).clone(),
             write_id: self.write_ids.next(),
