@@ -53,10 +53,53 @@ pub(crate) struct ElementReader<'s> {
     edge_label: Option<&'s Arc<EdgeLabel>>,
     /// Those of the source and the target of the last edge.
     end_labels: [Option<&'s Arc<VertexLabel>>; 2],
-    /// The keys of the last element, in their order.
-    keys: Vec<&'s Arc<PropertyKey>>,
+    /// The members of the last element, in their order.
+    shape: Vec<Member>,
+    /// The keys of the last element, in their order, and whether JSON writes their names as they are.
+    keys: Vec<(&'s Arc<PropertyKey>, bool)>,
     /// Whether a property that is null is as one that is not given; else it is refused.
     skips_nulls: bool,
+}
+
+/// What a member of an element is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Member {
+    Properties,
+    Label,
+    Id,
+    Source,
+    SourceLabel,
+    Target,
+    TargetLabel,
+    /// Passed over.
+    Type,
+}
+
+impl Member {
+    const ALL: [Self; 8] = [
+        Self::Properties,
+        Self::Label,
+        Self::Id,
+        Self::Source,
+        Self::SourceLabel,
+        Self::Target,
+        Self::TargetLabel,
+        Self::Type,
+    ];
+
+    #[inline]
+    fn name(self) -> &'static str {
+        match self {
+            Self::Properties => "properties",
+            Self::Label => "label",
+            Self::Id => "id",
+            Self::Source => "outV",
+            Self::SourceLabel => "outVLabel",
+            Self::Target => "inV",
+            Self::TargetLabel => "inVLabel",
+            Self::Type => "type",
+        }
+    }
 }
 
 /// The members of an element that was sent.
@@ -81,6 +124,7 @@ impl<'s> ElementReader<'s> {
             vertex_label: None,
             edge_label: None,
             end_labels: [None; 2],
+            shape: Vec::new(),
             keys: Vec::new(),
             skips_nulls: false,
         }
@@ -214,27 +258,47 @@ impl<'s> ElementReader<'s> {
         let mut members = Members::default();
         self.builder.clear();
         reader.begin_object()?;
-        while let Some(name) = reader.next_key()? {
-            match &*name {
-                "properties" => {
-                    members.has_properties = self.read_properties(reader, kind)?;
-                }
-                "label" => members.label = optional_text(reader)?,
-                "id" => members.id = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
-                "outV" => members.source = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
-                "inV" => members.target = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
-                "outVLabel" => members.source_label = optional_text(reader)?,
-                "inVLabel" => members.target_label = optional_text(reader)?,
-                "type" => reader.skip()?,
-                other => {
-                    return Err(Problem::bad_body(format!("Unrecognized field \"{other}\" of a {kind}")));
-                }
+        let mut number = 0;
+        while let Some(member) = self.next_member(reader, number, kind)? {
+            number += 1;
+            match member {
+                Member::Properties => members.has_properties = self.read_properties(reader, kind)?,
+                Member::Label => members.label = optional_text(reader)?,
+                Member::Id => members.id = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
+                Member::Source => members.source = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
+                Member::Target => members.target = Some(Token::read(reader)?).filter(|id| *id != Token::Null),
+                Member::SourceLabel => members.source_label = optional_text(reader)?,
+                Member::TargetLabel => members.target_label = optional_text(reader)?,
+                Member::Type => reader.skip()?,
             }
         }
         if !members.has_properties {
             return Err(no_properties(kind));
         }
         Ok(members)
+    }
+
+    /// What the next member is; its value is next. `number` says which of its element it is. Cost: a comparison, where the element before it
+    /// had the same one there.
+    #[inline]
+    fn next_member(
+        &mut self,
+        reader: &mut Reader<'_>,
+        number: usize,
+        kind: &str,
+    ) -> Result<Option<Member>, Problem> {
+        if let Some(member) = self.shape.get(number)
+            && reader.take_key(member.name())
+        {
+            return Ok(Some(*member));
+        }
+        let Some(name) = reader.next_key()? else { return Ok(None) };
+        let member = Member::ALL.into_iter().find(|member| member.name() == name);
+        let member =
+            member.ok_or_else(|| Problem::bad_body(format!("Unrecognized field \"{name}\" of a {kind}")))?;
+        self.shape.truncate(number);
+        self.shape.push(member);
+        Ok(Some(member))
     }
 
     /// `false` if there is `null` in their stead.
@@ -245,8 +309,7 @@ impl<'s> ElementReader<'s> {
         }
         let mut number = 0;
         reader.begin_object()?;
-        while let Some(name) = reader.next_key()? {
-            let key = self.key_named(&name, number)?;
+        while let Some(key) = self.next_property(reader, number)? {
             number += 1;
             let token = Token::read(reader)?;
             if token == Token::Null {
@@ -254,7 +317,8 @@ impl<'s> ElementReader<'s> {
                     continue;
                 }
                 return Err(Problem::illegal_argument(format!(
-                    "Not allowed to set value of property '{name}' to null for {kind}"
+                    "Not allowed to set value of property '{}' to null for {kind}",
+                    key.name
                 )));
             }
             read_value(&token, key, &mut self.scratch, &mut self.builder)?;
@@ -262,18 +326,34 @@ impl<'s> ElementReader<'s> {
         Ok(true)
     }
 
-    /// The key of this name; `number` says which property of its element it is. Cost: a comparison, where the element before it
-    /// had the same one there.
+    /// The key of the next property; its value is next. `number` says which of its element it is. Cost: a comparison, where the element before
+    /// it had the same one there.
     #[inline]
+    fn next_property(
+        &mut self,
+        reader: &mut Reader<'_>,
+        number: usize,
+    ) -> Result<Option<&'s Arc<PropertyKey>>, Problem> {
+        if let Some((key, true)) = self.keys.get(number)
+            && reader.take_key(&key.name)
+        {
+            return Ok(Some(key));
+        }
+        let Some(name) = reader.next_key()? else { return Ok(None) };
+        self.key_named(&name, number).map(Some)
+    }
+
+    /// The key of this name; `number` says which property of its element it is.
     fn key_named(&mut self, name: &str, number: usize) -> Result<&'s Arc<PropertyKey>, Problem> {
-        if let Some(key) = self.keys.get(number).filter(|key| *key.name == *name) {
+        if let Some((key, _)) = self.keys.get(number).filter(|(key, _)| *key.name == *name) {
             return Ok(key);
         }
         let key = self.schema.property_key_named(name);
         let key =
             key.ok_or_else(|| Problem::illegal_argument(format!("Undefined property key: '{name}'")))?;
+        let is_plain = !name.bytes().any(|byte| byte < 0x20 || byte == b'"' || byte == b'\\');
         self.keys.truncate(number);
-        self.keys.push(key);
+        self.keys.push((key, is_plain));
         Ok(key)
     }
 

@@ -96,6 +96,26 @@ proptest! {
     }
 
     #[test]
+    fn a_likely_name_is_read_as_any_other(text in "[{},:\"a01 ]{0,8}", guesses in proptest::collection::vec(any::<bool>(), 8)) {
+        let text = format!("{{\"a\":1,\"b\":2{text}}}");
+        let names = |guesses: &[bool]| {
+            let (mut reader, mut names, mut guesses) = (Reader::new(&text, 8), Vec::new(), guesses.iter());
+            reader.begin_object()?;
+            loop {
+                if guesses.next().is_some_and(|guess| *guess && reader.take_key("a")) {
+                    names.push("a".to_owned());
+                } else {
+                    let Some(name) = reader.next_key()? else { return Ok((names, reader.position())) };
+                    names.push(name.into_owned());
+                }
+                reader.skip()?;
+            }
+        };
+        let found: Result<_, crate::Error> = names(&guesses);
+        prop_assert_eq!(found, names(&[]));
+    }
+
+    #[test]
     fn says_what_an_independent_parser_says(text in "[\\[\\]{}:,\"\\\\a-f0-9eE.+ untrlsx-]{0,40}") {
         let ours = canonical(&text, 100);
         let theirs = serde_json::from_str::<serde_json::Value>(&text);

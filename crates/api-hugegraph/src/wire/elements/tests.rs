@@ -91,7 +91,7 @@ fn keys_of_the_element_before_are_found_again() {
     ] {
         reader.vertex(&mut Reader::new(json, 8)).unwrap();
     }
-    assert_eq!(reader.keys.iter().map(|key| &*key.name).collect::<Vec<_>>(), ["name", "age"]);
+    assert_eq!(reader.keys.iter().map(|(key, _)| &*key.name).collect::<Vec<_>>(), ["name", "age"]);
 }
 
 #[test]
