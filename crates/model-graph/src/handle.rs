@@ -321,6 +321,10 @@ impl Graph {
         self.state.set_read_mode(read_mode).await
     }
 
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.writer
+    }
+
     pub(crate) fn state_store(&self) -> &StateStore {
         &self.state
     }

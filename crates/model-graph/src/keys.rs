@@ -9,6 +9,7 @@
 //!                          t number         a task (tasks/encode.rs), stamped
 //!                          S status number  nothing: finds tasks by status
 //!                          v name           a variable: JSON text
+//!                          p                where the sweep of pointers goes on (work/pointers.rs), stamped
 //! graph-schema/{tenant}/0  g                how many objects there are of each kind (objects.rs), stamped: each change of objects writes it
 //!                          o kind id        an object (objects.rs)
 //!                          O kind index value id   nothing: finds objects by value
@@ -33,6 +34,7 @@ const NEXT_TASK: u8 = b'n';
 const TASK: u8 = b't';
 const TASK_STATUS: u8 = b'S';
 const VARIABLE: u8 = b'v';
+const POINTER_SWEEP: u8 = b'p';
 const GENERATION: u8 = b'g';
 const OBJECT: u8 = b'o';
 const OBJECT_VALUE: u8 = b'O';
@@ -110,6 +112,11 @@ pub(crate) fn tasks_of_status(status: u8) -> Range {
 pub(crate) fn number_of_task(key: &[u8]) -> Option<u64> {
     let (_, number) = key.split_last_chunk()?;
     Some(u64::from_be_bytes(*number))
+}
+
+/// Where the sweep of pointers goes on.
+pub(crate) fn pointer_sweep() -> Bytes {
+    Bytes::from_static(&[POINTER_SWEEP])
 }
 
 /// A variable.

@@ -11,6 +11,7 @@ mod remove;
 mod clean;
 mod build;
 mod expire;
+mod pointers;
 #[cfg(test)]
 mod tests;
 

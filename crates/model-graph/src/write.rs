@@ -13,10 +13,12 @@ mod operation;
 mod rows;
 mod uniques;
 mod vertices;
+mod pointers;
 mod edges;
 mod packing;
 mod commits;
 mod removal;
+mod pointed;
 #[cfg(test)]
 mod tests;
 
@@ -24,7 +26,7 @@ use std::sync::Arc;
 
 use graph::admit::Admission;
 use graph::schema::{Label, Schema};
-use graph::{Edge, EdgeId, LabelId, PropertiesRef, Vertex, VertexId};
+use graph::{Edge, LabelId, PropertiesRef, Vertex, VertexId};
 use store::retry::RetryBackoff;
 use store::{Epoch, Partition, Store, Tenant, Timestamp, WriteIds};
 
@@ -140,17 +142,6 @@ impl Writer {
     #[inline]
     pub(crate) fn partition_of(&self, id: &VertexId) -> &Partition {
         self.partition(self.bucket_of(id))
-    }
-
-    /// Whether the ends of an edge are in different buckets.
-    fn spans_buckets(&self, id: &EdgeId) -> bool {
-        self.buckets() > 1 && self.bucket_of(&id.source) != self.bucket_of(&id.target)
-    }
-
-    /// What no edge was called before.
-    fn next_life(&self) -> u64 {
-        let id = self.write_ids.next().0;
-        u64::try_from((id ^ (id >> 64)) & u128::from(u64::MAX)).expect("64 bits")
     }
 
     fn partition(&self, bucket: u32) -> &Partition {

@@ -28,6 +28,7 @@ impl Writer {
     ) -> Result<Vec<Written<O::Element>>, Error> {
         let mut groups = self.groups(&operations);
         let mut results: Vec<Option<Written<O::Element>>> = operations.iter().map(|_| None).collect();
+        let life = if self.buckets() == 1 { 0 } else { self.next_life() };
         let mut attempts = BACKOFF.attempts();
         while !groups.is_empty() {
             if !attempts.next().await {
@@ -36,12 +37,15 @@ impl Writer {
             let moment = moments.moment().await?;
             let ends = O::ends(self, &operations, check, (&moment, attempts.made() == 1)).await?;
             let operations = &operations[..];
-            let work = Work::new((self, &moment), operations, &ends, (check, looks_for_marks));
+            let work = Work::new((self, &moment), (operations, life), &ends, (check, looks_for_marks));
             let mut packing = Packing::new(self, &moment, groups.len());
-            for (group, mut plan) in self.plan_all(&work, groups, &mut packing).await? {
+            let planned = self.plan_all(&work, groups, &mut packing).await?;
+            let (planned, lost) = self.append_ahead(planned, &moment).await?;
+            for (group, mut plan) in planned {
                 packing.add(group, &mut plan);
             }
             groups = self.commit_all(packing.finish(), &mut results).await?;
+            groups.extend(lost);
         }
         let given = |(operation, result): (O, Option<_>)| result.unwrap_or_else(|| operation.into_given());
         Ok(operations.into_iter().zip(results).map(given).collect())

@@ -4,10 +4,11 @@ use bytes::Bytes;
 use graph::schema::{IdStrategy, SchemaPart, VertexLabel};
 use graph::update::Updates;
 use graph::{Edge, EdgeDirection, EdgeId, EdgeView, LabelId, PropertiesRef, VertexId, VertexView, keys};
-use store::{Append, Condition, Removal, Write};
+use store::{Condition, Removal, Write};
 
 use super::operation::{CheckVertices, EdgeOperation, EndLabels, Known, Operation, Planned, Work, Written};
 use super::operation::{Ends, needs_known};
+use super::pointers::plan_pointer;
 use super::rows::{Indexed, changed, plan_finding_rows};
 use super::{Moment, Writer};
 use crate::Error;
@@ -236,10 +237,8 @@ fn plan_put(
     }
     // One that is there keeps its life; the pointer of a new one goes ahead of it.
     let life = life.unwrap_or_else(|| {
-        let life = writer.next_life();
-        let partition = keys::pointers_partition(&writer.graph, writer.bucket_of(&edge.id.target));
-        planned.appends.push(Append { partition, rows: vec![(keys::pointer(&edge.id, life), Bytes::new())] });
-        life
+        plan_pointer(work, edge, planned);
+        work.life
     });
     planned.writes.push(Write::PutStamped(key.clone(), edge.to_stored_of_life(Some(life)).into()));
 }
@@ -264,7 +263,7 @@ pub(super) fn plan_removal<T>(
 
 impl Writer {
     /// Adds the labels of vertices that are there. Cost: one look-up each.
-    async fn add_labels_of(
+    pub(super) async fn add_labels_of(
         &self,
         ids: &[&VertexId],
         moment: &Moment,

@@ -135,6 +135,8 @@ pub(super) struct Planned<T> {
     pub(super) left_uniques: Vec<(Bytes, Bytes)>,
     pub(super) appends: Vec<Append>,
     pub(super) lets_go: Vec<Removal>,
+    /// Vertices of other buckets that must be there, with these labels, once what goes ahead is appended ([`Writer::append_ahead`]).
+    pub(super) far_ends: Vec<(VertexId, LabelId)>,
     /// Where the rows are made.
     pub(super) buffer: RowBuffer,
     /// What becomes of each operation, in their order; nothing where it is as the only operation gives it.
@@ -150,6 +152,7 @@ impl<T> Default for Planned<T> {
             left_uniques: Vec::new(),
             appends: Vec::new(),
             lets_go: Vec::new(),
+            far_ends: Vec::new(),
             buffer: RowBuffer::default(),
             written: Vec::new(),
         }
@@ -243,6 +246,8 @@ pub(super) struct Work<'a, O> {
     /// Whether a vertex that is new may not be written where one is being removed.
     pub(super) looks_for_marks: bool,
     pub(super) operations: &'a [O],
+    /// That of the edges over several buckets which come to be: chosen once a request, so that all its attempts append the same rows.
+    pub(super) life: u64,
     /// See [`Work::reads_given_ids`].
     reads_given_ids: OnceLock<bool>,
 }
@@ -251,11 +256,12 @@ impl<'a, O> Work<'a, O> {
     /// What one attempt at some operations is made of.
     pub(super) fn new(
         (writer, moment): (&'a Writer, &'a Moment),
-        operations: &'a [O],
+        (operations, life): (&'a [O], u64),
         ends: &'a Ends,
         (check, looks_for_marks): (CheckVertices, bool),
     ) -> Self {
-        Self { writer, moment, ends, check, looks_for_marks, operations, reads_given_ids: OnceLock::new() }
+        let reads_given_ids = OnceLock::new();
+        Self { writer, moment, ends, check, looks_for_marks, operations, life, reads_given_ids }
     }
 
     /// Whether a vertex whose id does not say its label is read before it is put: it may take the place of one of another label that is indexed.

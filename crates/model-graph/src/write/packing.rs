@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 use store::{Commit, CommitWithAppends, Condition};
 
 use super::operation::{Group, Planned, Written};
+use super::pointers::{add_append, add_removal};
 use super::{Moment, Writer};
 
 /// A commit, and the groups in it with what becomes of their operations.
@@ -50,8 +51,8 @@ impl<'a, T> Packing<'a, T> {
         into.bytes += bytes;
         into.commit.commit.conditions.append(&mut plan.conditions);
         into.commit.commit.writes.append(&mut plan.writes);
-        into.commit.appends.append(&mut plan.appends);
-        into.commit.lets_go.append(&mut plan.lets_go);
+        plan.appends.drain(..).for_each(|append| add_append(&mut into.commit.appends, append));
+        plan.lets_go.drain(..).for_each(|removal| add_removal(&mut into.commit.lets_go, removal));
         into.groups.push((group, std::mem::take(&mut plan.written)));
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
-use store::{Commit, CommitWithAppends, Condition, Direction, Page, Range, Row, Stamp, Write};
+use store::{Commit, CommitWithAppends, Condition, Direction, Page, Row, Stamp, Write};
 use tokio::sync::{OnceCell, RwLock, RwLockReadGuard};
 
 use super::edges::plan_removal;
@@ -22,12 +22,12 @@ use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
 use crate::Error;
 
 /// The most edges that go with one commit.
-const EDGES_A_COMMIT: usize = 1_000;
+pub(super) const EDGES_A_COMMIT: usize = 1_000;
 
 /// A vertex that was taken away, and the version of the mark in its place.
 #[derive(Debug)]
-struct Mark {
-    id: VertexId,
+pub(super) struct Mark {
+    pub(super) id: VertexId,
     stamp: Stamp,
 }
 
@@ -300,7 +300,7 @@ impl Writer {
     }
 
     /// Whether the mark is there still: nobody else has finished the removal.
-    async fn is_marked(&self, mark: &Mark) -> Result<bool, Error> {
+    pub(super) async fn is_marked(&self, mark: &Mark) -> Result<bool, Error> {
         let partition = self.partition(self.bucket_of(&mark.id));
         let row = self.store.get_linear(partition, &keys::removal(&mark.id)).await?;
         Ok(row.is_some_and(|row| row.stamp == mark.stamp))
@@ -348,52 +348,8 @@ impl Writer {
         Ok(planned)
     }
 
-    /// Removes the edges of a vertex that lie in other buckets, and the rows that point at them.
-    async fn sweep_pointed(&self, mark: &Mark, moments: &impl Moments) -> Result<(), Error> {
-        let at = self.bucket_of(&mark.id);
-        let pointers = keys::pointers_partition(&self.graph, at);
-        let mut rest = Some(keys::edges_range(&mark.id.to_key(), EdgeDirection::In, None));
-        while let Some(range) = rest {
-            let page = self.store.scan(&pointers, &range, Direction::Forward, EDGES_A_COMMIT).await?;
-            rest = Range::after_page(&range, &page);
-            // As long as the mark is there, what was read before points at edges of the vertex that was taken away.
-            if !self.is_marked(mark).await? {
-                return Ok(());
-            }
-            for (row, _) in page.rows() {
-                self.remove_pointed(row, moments).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes the edge that a row points at, if it is that edge still.
-    async fn remove_pointed(&self, pointer: &[u8], moments: &impl Moments) -> Result<(), Error> {
-        let (edge, life) = keys::edge_of_pointer(pointer).ok_or(graph::Malformed)?;
-        let edge = edge.to_id().ok_or(graph::Malformed)?;
-        let (bucket, key) = (self.bucket_of(&edge.source), keys::edge(&edge, EdgeDirection::Out));
-        let mut attempts = BACKOFF.attempts();
-        while attempts.next().await {
-            let moment = moments.moment().await?;
-            let Some(row) = self.store.get_linear(self.partition(bucket), &key).await? else { return Ok(()) };
-            if EdgeView::parse(&row.value)?.life != Some(life) {
-                return Ok(());
-            }
-            let mut planned = Planned::<Edge>::default();
-            planned.conditions.push(Condition::Version(key.clone(), row.stamp));
-            self.plan_edge_removal(&key, &row.value, &moment, &mut planned)?;
-            self.settle_uniques(bucket, &mut planned).await?;
-            let mut commit = self.commit_of(bucket, planned, &moment);
-            commit.commit.reclaims = true;
-            if unless_lost(self.store.append_then_commit(commit).await)?.is_some() {
-                return Ok(());
-            }
-        }
-        Err(attempts.exhausted(ELEMENTS).into())
-    }
-
     /// Plans that an edge goes, of one of its rows.
-    fn plan_edge_removal(
+    pub(super) fn plan_edge_removal(
         &self,
         row: &[u8],
         value: &[u8],
@@ -418,14 +374,18 @@ impl Writer {
     }
 
     /// A commit of one plan, in the epoch of a moment.
-    fn commit_of<T>(&self, bucket: u32, planned: Planned<T>, moment: &Moment) -> CommitWithAppends {
+    pub(super) fn commit_of<T>(
+        &self,
+        bucket: u32,
+        mut planned: Planned<T>,
+        moment: &Moment,
+    ) -> CommitWithAppends {
         let epoch = moment.epoch(bucket);
-        let mut conditions = planned.conditions;
-        conditions.push(Condition::Fence(epoch));
+        planned.conditions.push(Condition::Fence(epoch));
         let commit = Commit {
             partition: self.partition(bucket).clone(),
             write_id: self.write_ids.next(),
-            conditions,
+            conditions: planned.conditions,
             writes: planned.writes,
             change: None,
             reclaims: false,

@@ -2,6 +2,7 @@
 
 mod model;
 mod races;
+mod kills;
 
 use std::sync::Arc;
 use std::time::Duration;

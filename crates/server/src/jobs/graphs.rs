@@ -19,6 +19,8 @@ const TTL: Duration = Duration::from_mins(3);
 const INTERVAL: Duration = Duration::from_mins(1);
 /// Of each graph so many expired elements go in a round: what is left is not seen, and goes in the next.
 const EXPIRED_A_ROUND: usize = 100_000;
+/// Of a graph over several buckets so many rows that point at edges are looked at in a round.
+const POINTERS_A_ROUND: usize = 10_000;
 /// After a run others have the store for as long as it took, at most so long.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 
@@ -68,10 +70,15 @@ async fn look_at_all(work: &Work) {
             let now = work.clock.now();
             let expired = graph.remove_expired(now, EXPIRED_A_ROUND).await?;
             work.metrics.jobs.graph_elements.fetch_add(expired as u64, Ordering::Relaxed);
-            graph.finish_removals(now).await
+            graph.finish_removals(now).await?;
+            graph.sweep_pointers(POINTERS_A_ROUND).await
         };
         if let Err(error) = finish().await {
-            note(&part, &error, "cannot remove what expired of a graph, or finish removals of vertices");
+            note(
+                &part,
+                &error,
+                "cannot remove what expired of a graph, finish removals of vertices, or sweep pointers",
+            );
         }
         work.graphs.want(&part);
     }
