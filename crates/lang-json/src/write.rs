@@ -4,6 +4,8 @@
 //! allocation, no dispatch. What is written is compact; strings are canonical, numbers and [raw](ObjectWriter::raw)
 //! values are the caller's.
 
+use crate::text;
+
 /// A buffer that text is appended to.
 pub trait Buffer {
     /// Appends text.
@@ -48,7 +50,9 @@ pub fn write_string<B: Buffer>(out: &mut B, value: &str) {
 
 /// The escape of the first character of `text` that needs one, and the text before and after it.
 fn split_at_escape(text: &str) -> Option<(&str, &'static str, &str)> {
-    let at = text.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\')?;
+    let plain = text::plain_until(text.as_bytes(), 0);
+    let rest = text.as_bytes().get(plain..).expect("plain bytes end within the text");
+    let at = plain + rest.iter().position(|byte| matches!(byte, 0..0x20 | b'"' | b'\\'))?;
     let escape = match text.as_bytes().get(at)? {
         b'"' => "\\\"",
         b'\\' => "\\\\",

@@ -7,10 +7,10 @@ mod spaces;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use hashbrown::HashMap;
 use parking_lot::RwLock;
 use store::{
     ErrorKind, Store, Tenant, TenantCreation, TenantInfo, TenantName, Tenants, Timestamp, WorkQueue,

@@ -96,7 +96,8 @@ pub fn put_text(out: &mut Vec<u8>, text: &str) {
 
 /// Appends bytes so that none of them is zero, without an end: the head of all texts that begin with them.
 pub fn put_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
-    if !bytes.iter().any(|byte| *byte <= ESCAPE) {
+    // Without an early end: it is compared by words.
+    if !bytes.iter().fold(false, |needs, byte| needs | (*byte <= ESCAPE)) {
         return out.extend_from_slice(bytes);
     }
     for byte in bytes {
