@@ -3,10 +3,10 @@
 mod error;
 mod keys;
 mod reader;
+mod records;
 pub mod write;
 mod load;
 mod query;
-mod records;
 mod state;
 mod tasks;
 mod variables;

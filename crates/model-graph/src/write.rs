@@ -102,9 +102,7 @@ impl Writer {
         operations: Vec<VertexOperation>,
         moments: &impl Moments,
     ) -> Result<Vec<Written<Vertex>>, Error> {
-        let marks = self.share_marks().await?;
-        let looks_for_marks = *marks || self.store.may_lag();
-        self.write(operations, (CheckVertices::No, looks_for_marks), moments).await
+        self.write(operations, CheckVertices::No, moments).await
     }
 
     /// The same of edges; with [`CheckVertices::Yes`] only between vertices that are there.
@@ -118,7 +116,7 @@ impl Writer {
         check: CheckVertices,
         moments: &impl Moments,
     ) -> Result<Vec<Written<Edge>>, Error> {
-        self.write(operations, (check, false), moments).await
+        self.write(operations, check, moments).await
     }
 
     pub(crate) fn store(&self) -> &Store {

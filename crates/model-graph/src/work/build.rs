@@ -7,14 +7,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use graph::index::{IndexRow, put_index_rows};
 use graph::schema::{IdStrategy, IndexBase, IndexLabel, Schema, SchemaStatus};
-use graph::{EdgeDirection, IndexLabelId, keys};
-use store::{Condition, Page, Partition, Range, Row, Write};
+use graph::{EdgeDirection, EdgeView, IndexLabelId, VertexView, keys};
+use store::{Condition, Page, Partition, Range, Row, Timestamp, Write};
 
 use super::clean::properties_of;
 use super::walk::{Cursor, Step};
 use super::{ELEMENTS, Ended, Run};
 use crate::Error;
-use crate::records::BACKOFF;
+use crate::records::{BACKOFF, unchanged};
 
 /// What became of some elements.
 enum Entry {
@@ -125,25 +125,32 @@ impl Run<'_> {
             let Some(properties) = properties_of(base, key, &row.value) else { continue };
             let mut index_rows = Vec::new();
             put_index_rows(indexes, key, properties, &mut index_rows)?;
-            if let Err(why) = entered.add(key, &row, index_rows) {
-                return Ok(Entry::Repeated(why));
+            let is_live = !is_expired(base, &row.value, self.now)?;
+            if let Err(other) = entered.add(key, &row, index_rows, is_live) {
+                return self.repeated(indexes, base, partition, [key, &other]).await;
             }
             count += 1;
             if entered.rows() >= rows_max {
-                match self.put(partition, std::mem::take(&mut entered)).await? {
+                match self.put(indexes, base, partition, std::mem::take(&mut entered)).await? {
                     Entry::Entered(_) => {}
                     entry => return Ok(entry),
                 }
             }
         }
-        match self.put(partition, entered).await? {
+        match self.put(indexes, base, partition, entered).await? {
             Entry::Entered(_) => Ok(Entry::Entered(count)),
             entry => Ok(entry),
         }
     }
 
     /// Stores rows.
-    async fn put(&self, partition: &Partition, entered: Entered) -> Result<Entry, Error> {
+    async fn put(
+        &self,
+        indexes: &[Arc<IndexLabel>],
+        base: IndexBase,
+        partition: &Partition,
+        entered: Entered,
+    ) -> Result<Entry, Error> {
         let Entered { mut conditions, mut writes, unique } = entered;
         let (unique_keys, elements): (Vec<Bytes>, Vec<Bytes>) = unique.into_iter().unzip();
         let known = self.graph.store().get_many_linear(partition, &unique_keys).await?;
@@ -151,18 +158,73 @@ impl Run<'_> {
             match row {
                 Some(row) if row.value == element => continue,
                 Some(row) => {
-                    // An element that is not there any more has no claim.
-                    if self.graph.store().get_linear(partition, &row.value).await?.is_some() {
-                        return Ok(Entry::Repeated(repeated(&element, &row.value)));
+                    // An element that is not there any more, or not as it was, has no claim.
+                    let owner = self.graph.store().get_linear(partition, &row.value).await?;
+                    if self.claims(indexes, base, (&row.value, owner.as_ref()), &key)? {
+                        return self.repeated(indexes, base, partition, [&element, &row.value]).await;
                     }
+                    conditions.push(unchanged(&row.value, owner.as_ref()));
                     conditions.push(Condition::Version(key.clone(), row.stamp));
                 }
                 None => conditions.push(Condition::Absent(key.clone())),
             }
             writes.push(Write::PutStamped(key, element));
         }
+        // The owner of one value may be the element of another.
+        conditions.sort_unstable_by(|one, other| one.key().cmp(&other.key()));
+        conditions.dedup();
         let is_put = self.commit(partition, conditions, writes).await?;
         Ok(if is_put { Entry::Entered(0) } else { Entry::Lost })
+    }
+
+    /// Whether an element, as it is stored, has the values of a row of a UNIQUE index.
+    fn claims(
+        &self,
+        indexes: &[Arc<IndexLabel>],
+        base: IndexBase,
+        (element, stored): (&Bytes, Option<&Row>),
+        unique: &Bytes,
+    ) -> Result<bool, Error> {
+        Ok(self.unique_keys(indexes, base, (element, stored))?.contains(unique))
+    }
+
+    /// The rows of UNIQUE indexes that are an element's, as it is stored; none of one that has expired.
+    fn unique_keys(
+        &self,
+        indexes: &[Arc<IndexLabel>],
+        base: IndexBase,
+        (element, stored): (&Bytes, Option<&Row>),
+    ) -> Result<Vec<Bytes>, Error> {
+        let Some(row) = stored else { return Ok(Vec::new()) };
+        let Some(properties) = properties_of(base, element, &row.value) else { return Ok(Vec::new()) };
+        if is_expired(base, &row.value, self.now)? {
+            return Ok(Vec::new());
+        }
+        let mut rows = Vec::new();
+        put_index_rows(indexes, element, properties, &mut rows)?;
+        Ok(rows.into_iter().filter(|row| row.is_unique).map(|row| row.key).collect())
+    }
+
+    /// Two elements that seem to have the same values of a UNIQUE index: they do if the first is the same before and after the second is read. Else
+    /// others have changed them meanwhile.
+    async fn repeated(
+        &self,
+        indexes: &[Arc<IndexLabel>],
+        base: IndexBase,
+        partition: &Partition,
+        [one, other]: [&Bytes; 2],
+    ) -> Result<Entry, Error> {
+        let store = self.graph.store();
+        let before = store.get_linear(partition, one).await?;
+        let stored = store.get_linear(partition, other).await?;
+        let after = store.get_linear(partition, one).await?;
+        let is_same = before.as_ref().map(|row| row.stamp) == after.as_ref().map(|row| row.stamp);
+        let ours = self.unique_keys(indexes, base, (one, before.as_ref()))?;
+        let theirs = self.unique_keys(indexes, base, (other, stored.as_ref()))?;
+        if is_same && ours.iter().any(|key| theirs.contains(key)) {
+            return Ok(Entry::Repeated(repeated(one, other)));
+        }
+        Ok(Entry::Lost)
     }
 }
 
@@ -173,8 +235,8 @@ impl Entered {
         self.conditions.len() + self.writes.len() + 2 * self.unique.len()
     }
 
-    /// Adds the rows of an element.
-    fn add(&mut self, key: &Bytes, row: &Row, index_rows: Vec<IndexRow>) -> Result<(), String> {
+    /// Adds the rows of an element; one that has expired has no claim to values. Refused with another that has the same ones.
+    fn add(&mut self, key: &Bytes, row: &Row, index_rows: Vec<IndexRow>, is_live: bool) -> Result<(), Bytes> {
         if !index_rows.is_empty() {
             self.conditions.push(Condition::Version(key.clone(), row.stamp));
         }
@@ -183,10 +245,13 @@ impl Entered {
                 self.writes.push(Write::Put(row.key, row.value));
                 continue;
             }
+            if !is_live {
+                continue;
+            }
             if let Some(other) = self.unique.insert(row.key, row.value.clone())
                 && other != row.value
             {
-                return Err(repeated(&row.value, &other));
+                return Err(other);
             }
         }
         Ok(())
@@ -214,4 +279,13 @@ fn range_of(schema: &Schema, base: IndexBase) -> Range {
             }
         }
     }
+}
+
+/// Whether an element has expired, that of a row of elements of a label.
+fn is_expired(base: IndexBase, stored: &[u8], now: Timestamp) -> Result<bool, Error> {
+    let now_ms = now.0.div_euclid(1_000);
+    Ok(match base {
+        IndexBase::Vertex(_) => VertexView::parse(stored)?.is_expired(now_ms),
+        IndexBase::Edge(_) => EdgeView::parse(stored)?.is_expired(now_ms),
+    })
 }

@@ -326,6 +326,42 @@ async fn a_unique_index_over_equal_elements_fails() {
     assert!(task.result.starts_with("Unique constraint conflict is found"), "{}", task.result);
 }
 
+/// Who moves values from one element to another while a UNIQUE index is built takes none twice: the index is made.
+#[tokio::test]
+async fn a_unique_index_is_built_while_values_change_hands() {
+    for seed in seeds(24) {
+        let store = Store::hostile(HostileOptions::new(memory_options(), seed));
+        let (first, second) = (default_graph(store.clone()).await, default_graph(store.beside()).await);
+        make_schema(&first).await;
+        let puts =
+            (0..4).map(|number| VertexOperation::Put(vertex(number, PERSON, i32::try_from(number).unwrap())));
+        first.write_vertices(puts.collect(), NOW).await.unwrap();
+        let draft = index(IndexKind::Unique);
+        make(&first, |schema, creation| schema.create_index_label(&draft, creation)).await;
+        let moves = async {
+            let mut ages = [0, 1, 2, 3];
+            let put = async |person: usize, age: i32| {
+                let put = vertex(i64::try_from(person).unwrap(), PERSON, age);
+                second.write_vertices(vec![VertexOperation::Put(put)], NOW).await.unwrap();
+            };
+            for step in 0..40 {
+                // The value of one becomes free before another takes it.
+                let (one, other) = (step % 4, (step * 3 + 1) % 4);
+                let (free, next) = (ages[one], 10 + i32::try_from(step).unwrap());
+                put(one, next).await;
+                ages[one] = next;
+                if one != other {
+                    put(other, free).await;
+                    ages[other] = free;
+                }
+            }
+        };
+        tokio::join!(run_until_finished(&first), moves);
+        run_until_finished(&first).await;
+        assert_eq!(status(&first).await, SchemaStatus::Created, "seed {seed}");
+    }
+}
+
 /// A text of more words than a commit has rows cannot be entered; other tasks of the graph are run nevertheless.
 #[tokio::test]
 async fn an_index_that_an_element_is_too_large_for_is_given_up() {

@@ -3,6 +3,7 @@
 use std::hash::BuildHasher;
 
 use bytes::Bytes;
+use graph::{VertexId, VertexView, keys};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use smallvec::{SmallVec, smallvec};
 use store::CommitWithAppends;
@@ -12,18 +13,28 @@ use super::operation::{CheckVertices, Group, Known, Operation, Planned, Work, Wr
 use super::packing::{Packed, Packing};
 use super::row_buffer::RowBuffer;
 use super::uniques::check_uniques;
-use super::{BACKOFF, ELEMENTS, Moments, Writer};
+use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
 use crate::Error;
 
 /// What the key of an element is expected to take.
 const KEY_BYTES: usize = 64;
+/// After so many attempts it is looked for what makes them fail.
+const PATIENCE: u32 = 4;
+
+/// How an attempt ended.
+enum Attempted {
+    /// These groups lost to another writer; the others are done.
+    Lost(Vec<Group>),
+    /// Nothing was committed: vertices that nobody sees any more are to be removed first.
+    InTheWay(Vec<Group>, Vec<VertexId>),
+}
 
 impl Writer {
     /// Carries operations out; what becomes of each, in their order.
     pub(super) async fn write<O: Operation>(
         &self,
-        operations: Vec<O>,
-        (check, looks_for_marks): (CheckVertices, bool),
+        mut operations: Vec<O>,
+        check: CheckVertices,
         moments: &impl Moments,
     ) -> Result<Vec<Written<O::Element>>, Error> {
         let mut groups = self.groups(&operations);
@@ -34,21 +45,67 @@ impl Writer {
             if !attempts.next().await {
                 return Err(attempts.exhausted(ELEMENTS).into());
             }
-            let moment = moments.moment().await?;
-            let ends = O::ends(self, &operations, check, (&moment, attempts.made() == 1)).await?;
-            let operations = &operations[..];
-            let work = Work::new((self, &moment), (operations, life), &ends, (check, looks_for_marks));
-            let mut packing = Packing::new(self, &moment, groups.len());
-            let planned = self.plan_all(&work, groups, &mut packing).await?;
-            let (planned, lost) = self.append_ahead(planned, &moment).await?;
-            for (group, mut plan) in planned {
-                packing.add(group, &mut plan);
+            let how = (check, attempts.made() == 1, life);
+            match self.attempt(&operations, groups, how, moments, &mut results).await? {
+                Attempted::InTheWay(left, vertices) => {
+                    self.make_way(&vertices, moments).await?;
+                    groups = left;
+                }
+                Attempted::Lost(lost) => {
+                    groups = lost;
+                    groups.iter_mut().for_each(|group| self.rename(group, &mut operations));
+                    if O::MAKES_VERTICES && attempts.made() >= PATIENCE {
+                        // A removal that a crash cut short, maybe.
+                        let ids: Vec<VertexId> = groups.iter().filter_map(vertex_of).collect();
+                        self.make_way(&ids, moments).await?;
+                    }
+                }
             }
-            groups = self.commit_all(packing.finish(), &mut results).await?;
-            groups.extend(lost);
         }
         let given = |(operation, result): (O, Option<_>)| result.unwrap_or_else(|| operation.into_given());
         Ok(operations.into_iter().zip(results).map(given).collect())
+    }
+
+    /// Reads, plans and commits, once.
+    async fn attempt<O: Operation>(
+        &self,
+        operations: &[O],
+        groups: Vec<Group>,
+        (check, is_first, life): (CheckVertices, bool, u64),
+        moments: &impl Moments,
+        results: &mut [Option<Written<O::Element>>],
+    ) -> Result<Attempted, Error> {
+        let marks = if O::MAKES_VERTICES { Some(self.share_marks().await?) } else { None };
+        let looks_for_marks = marks.as_ref().is_some_and(|marks| **marks || self.store.may_lag());
+        let moment = moments.moment().await?;
+        let ends = O::ends(self, operations, check, (&moment, is_first)).await?;
+        let work = Work::new((self, &moment), (operations, life), &ends, (check, looks_for_marks));
+        let known = self.known(&work, &groups).await?;
+        if O::MAKES_VERTICES {
+            let unseen = unseen_vertices(&moment, &groups, &known)?;
+            if !unseen.is_empty() {
+                return Ok(Attempted::InTheWay(groups, unseen));
+            }
+        }
+        let mut packing = Packing::new(self, &moment, groups.len());
+        let planned = self.plan_all(&work, groups, known, &mut packing).await?;
+        let (planned, mut lost) = self.append_ahead(planned, &moment).await?;
+        for (group, mut plan) in planned {
+            packing.add(group, &mut plan);
+        }
+        lost.extend(self.commit_all(packing.finish(), results).await?);
+        Ok(Attempted::Lost(lost))
+    }
+
+    /// Gives an element that the graph names itself another name, for another has the one that it had, maybe.
+    fn rename<O: Operation>(&self, group: &mut Group, operations: &mut [O]) {
+        let [member] = group.members[..] else { return };
+        let operation = operations.get_mut(member).expect("an index of the operations");
+        if operation.rename(self) {
+            let mut key = Vec::with_capacity(KEY_BYTES);
+            group.bucket = operation.put_authority(self, &mut key);
+            group.key = key.into();
+        }
     }
 
     /// Operations on the same element together, in the order of the first of each.
@@ -94,9 +151,9 @@ impl Writer {
         &self,
         work: &Work<'_, O>,
         groups: Vec<Group>,
+        known: Vec<Known>,
         packing: &mut Packing<'_, O::Element>,
     ) -> Result<Vec<(Group, Planned<O::Element>)>, Error> {
-        let known = self.known(work, &groups).await?;
         let mut planned = Vec::new();
         let mut plan = Planned { buffer: RowBuffer::for_elements(groups.len()), ..Planned::default() };
         for (group, known) in groups.into_iter().zip(known) {
@@ -112,7 +169,7 @@ impl Writer {
         for (group, plan) in
             planned.iter_mut().filter(|(_, plan)| !plan.uniques.is_empty() || !plan.left_uniques.is_empty())
         {
-            self.settle_uniques(group.bucket, plan).await?;
+            self.settle_uniques(group.bucket, plan, work.moment).await?;
         }
         Ok(planned)
     }
@@ -170,4 +227,22 @@ impl Writer {
         }
         Ok(lost)
     }
+}
+
+/// The vertex of a group of operations on one.
+fn vertex_of(group: &Group) -> Option<VertexId> {
+    keys::vertex_key_of_row(&group.key).and_then(VertexId::of_key)
+}
+
+/// Those of the vertices of groups that are stored, and that nobody sees any more: their edges are not those of a vertex that takes their place.
+fn unseen_vertices(moment: &Moment, groups: &[Group], known: &[Known]) -> Result<Vec<VertexId>, Error> {
+    let mut unseen = Vec::new();
+    for (group, known) in groups.iter().zip(known) {
+        let Known::Present(_, stored) = known else { continue };
+        let view = VertexView::parse(stored)?;
+        if !moment.sees_vertex(view.label, view.expires) {
+            unseen.push(vertex_of(group).ok_or(graph::Malformed)?);
+        }
+    }
+    Ok(unseen)
 }

@@ -65,6 +65,7 @@ impl EdgeOperation {
 
 impl Operation for EdgeOperation {
     type Element = Edge;
+    const MAKES_VERTICES: bool = false;
 
     fn put_authority(&self, writer: &Writer, key: &mut Vec<u8>) -> u32 {
         keys::put_edge(key, self.id(), EdgeDirection::Out);
@@ -162,6 +163,10 @@ impl Operation for EdgeOperation {
             None => {}
         }
         Ok(())
+    }
+
+    fn rename(&mut self, _: &Writer) -> bool {
+        false
     }
 
     fn into_given(self) -> Written<Edge> {

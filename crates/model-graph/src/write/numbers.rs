@@ -29,6 +29,11 @@ impl Numbers {
         let update = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
         first.max(update.expect("it always changes") + 1)
     }
+
+    /// The next number, where the time does not matter: one is in use.
+    pub(crate) fn after_last(&self) -> i64 {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1
+    }
 }
 
 #[cfg(test)]

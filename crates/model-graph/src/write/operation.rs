@@ -195,6 +195,8 @@ impl<T> Planned<T> {
 pub(super) trait Operation: Sized {
     /// The element.
     type Element;
+    /// Whether it is of vertices: who makes one looks for marks of removals.
+    const MAKES_VERTICES: bool;
 
     /// The bucket of the row that has the say; its key is appended.
     fn put_authority(&self, writer: &Writer, key: &mut Vec<u8>) -> u32;
@@ -219,6 +221,9 @@ pub(super) trait Operation: Sized {
         known: &Known,
         planned: &mut Planned<Self::Element>,
     ) -> Result<(), Error>;
+
+    /// Has the element be named anew, if the graph names it; whether it does.
+    fn rename(&mut self, writer: &Writer) -> bool;
 
     /// The element as the operation gives it.
     fn into_given(self) -> Written<Self::Element>;
@@ -269,7 +274,7 @@ impl<'a, O> Work<'a, O> {
     pub(super) fn reads_given_ids(&self) -> bool {
         let schema = &self.moment.schema;
         let is_read = |label: &Arc<VertexLabel>| {
-            label.id_strategy != IdStrategy::PrimaryKey && needs_known(schema, label)
+            label.id_strategy != IdStrategy::PrimaryKey && (label.ttl_ms > 0 || needs_known(schema, label))
         };
         *self.reads_given_ids.get_or_init(|| schema.vertex_labels().any(is_read))
     }

@@ -146,10 +146,10 @@ impl Writer {
                 {
                     let row = stored.as_ref().expect("a live pointer has an edge");
                     planned.conditions.push(Condition::Version(key.clone(), row.stamp));
-                    self.plan_edge_removal(key, &row.value, moment, &mut planned)?;
+                    self.plan_edge_removal(pointer.edge.clone(), &row.value, moment, &mut planned)?;
                     within.push(pointer.clone());
                 }
-                self.settle_uniques(bucket, &mut planned).await?;
+                self.settle_uniques(bucket, &mut planned, moment).await?;
                 let mut commit = self.commit_of(bucket, planned, moment);
                 commit.commit.reclaims = true;
                 commits.push(commit);

@@ -9,8 +9,11 @@
 
 use std::collections::BTreeMap;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use graph::{Edge, EdgeDirection, EdgeKey, EdgeView, Vertex, VertexId, keys};
+use graph::schema::EdgeLabel;
+use graph::{Edge, EdgeDirection, EdgeId, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
 use store::{Commit, CommitWithAppends, Condition, Direction, Page, Row, Stamp, Write};
 use tokio::sync::{OnceCell, RwLock, RwLockReadGuard};
@@ -20,6 +23,7 @@ use super::operation::Planned;
 use super::rows::{Indexed, label_row, plan_finding_rows};
 use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
 use crate::Error;
+use crate::records::unchanged;
 
 /// The most edges that go with one commit.
 pub(super) const EDGES_A_COMMIT: usize = 1_000;
@@ -160,6 +164,17 @@ impl Writer {
         Ok(removed.into_iter().map(|removed| removed.is_some_and(|removed| removed.was_seen)).collect())
     }
 
+    /// Sees to it that vertices of these ids can be put: finishes removals that are under way, and removes those that nobody sees any more.
+    pub(super) async fn make_way(&self, ids: &[VertexId], moments: &impl Moments) -> Result<(), Error> {
+        let mut marks = Vec::new();
+        for id in ids {
+            let row = self.store.get_linear(self.partition(self.bucket_of(id)), &keys::removal(id)).await?;
+            marks.extend(row.map(|row| Mark { id: id.clone(), stamp: row.stamp }));
+        }
+        self.finish_all(&marks, moments).await?;
+        self.remove_unseen_vertices(ids, moments).await
+    }
+
     /// Finishes removals that were begun and not finished; tells how many there were. For a job.
     ///
     /// # Errors
@@ -236,7 +251,7 @@ impl Writer {
             planned.writes.extend(label_row(&moment.schema, vertex.label, &vertex).map(Write::Delete));
             let old = Indexed::of_vertex(&moment.schema, &vertex);
             plan_finding_rows(&mut planned, &key, Some(old), None)?;
-            self.settle_uniques(bucket, &mut planned).await?;
+            self.settle_uniques(bucket, &mut planned, moment).await?;
             planned.writes.push(Write::Delete(key));
             planned.writes.push(Write::PutStamped(keys::removal(id), Bytes::new()));
             commits.push(self.commit_of(bucket, planned, moment).commit);
@@ -321,11 +336,11 @@ impl Writer {
             let moment = moments.moment().await?;
             let partition = self.partition(bucket);
             let page = self.store.scan(partition, &range, Direction::Forward, EDGES_A_COMMIT).await?;
-            let mut planned = self.plan_sweep(&page, &moment)?;
-            if planned.writes.is_empty() {
+            if page.is_empty() {
                 return Ok(());
             }
-            self.settle_uniques(bucket, &mut planned).await?;
+            let mut planned = self.plan_sweep(bucket, &page, &moment).await?;
+            self.settle_uniques(bucket, &mut planned, &moment).await?;
             let commit = self.sweeping_commit(planned, mark, &moment);
             match unless_lost(self.store.append_then_commit(commit).await)? {
                 Some(_) => attempts = BACKOFF.attempts(),
@@ -336,27 +351,41 @@ impl Writer {
         Err(attempts.exhausted(ELEMENTS).into())
     }
 
-    /// Plans that edges go: as many of a page as one commit takes well, at least one.
-    fn plan_sweep(&self, page: &Page, moment: &Moment) -> Result<Planned<Edge>, Error> {
+    /// Plans that edges go: as many of a page as one commit takes well, at least one. Those whose properties are found by rows are read, and go as they
+    /// are then: another may be changing them.
+    async fn plan_sweep(&self, bucket: u32, page: &Page, moment: &Moment) -> Result<Planned<Edge>, Error> {
         let (limits, mut planned) = (self.store.limits(), Planned::<Edge>::default());
+        let authorities = authorities_of(page, moment)?;
+        let mut rows = self.store.get_many_linear(self.partition(bucket), &authorities).await?.into_iter();
+        let mut authorities = authorities.into_iter().peekable();
         for (key, value) in page.rows() {
-            self.plan_edge_removal(key, value, moment, &mut planned)?;
             if planned.rows() >= limits.good_rows || planned.bytes() >= limits.good_bytes {
                 break;
+            }
+            let id = edge_of(key)?;
+            let Some(authority) = authorities.next_if(|it| is_authority_of(it, &id)) else {
+                self.plan_edge_removal(id, value, moment, &mut planned)?;
+                continue;
+            };
+            let row = rows.next().expect("one for each that was asked for");
+            planned.conditions.push(unchanged(&authority, row.as_ref()));
+            match row {
+                Some(row) => self.plan_edge_removal(id, &row.value, moment, &mut planned)?,
+                // Another has removed it since the page was read.
+                None => planned.writes.push(Write::Delete(Bytes::copy_from_slice(key))),
             }
         }
         Ok(planned)
     }
 
-    /// Plans that an edge goes, of one of its rows.
+    /// Plans that an edge goes, as it is stored.
     pub(super) fn plan_edge_removal(
         &self,
-        row: &[u8],
+        id: EdgeId,
         value: &[u8],
         moment: &Moment,
         planned: &mut Planned<Edge>,
     ) -> Result<(), Error> {
-        let id = EdgeKey::parse(row).and_then(|key| key.to_id()).ok_or(graph::Malformed)?;
         let life = EdgeView::parse(value)?.life;
         let edge = Edge::of_stored(id, value)?;
         let key = keys::edge(&edge.id, EdgeDirection::Out);
@@ -392,4 +421,27 @@ impl Writer {
         };
         CommitWithAppends { appends: planned.appends, epoch, commit, lets_go: planned.lets_go }
     }
+}
+
+/// The edge of a row at one of its ends.
+fn edge_of(row: &[u8]) -> Result<EdgeId, Error> {
+    Ok(EdgeKey::parse(row).and_then(|key| key.to_id()).ok_or(graph::Malformed)?)
+}
+
+fn is_authority_of(authority: &Bytes, id: &EdgeId) -> bool {
+    *authority == keys::edge(id, EdgeDirection::Out)
+}
+
+/// The rows at their sources of those edges of a page whose properties, or expiry, are found by other rows.
+fn authorities_of(page: &Page, moment: &Moment) -> Result<Vec<Bytes>, Error> {
+    let mut found = Vec::new();
+    for (key, _) in page.rows() {
+        let label = EdgeKey::parse(key).ok_or(graph::Malformed)?.sub_label;
+        // What is of a label that was removed is found by nothing that stays.
+        let is_found = |label: &Arc<EdgeLabel>| label.ttl_ms > 0 || !label.indexes.is_empty();
+        if moment.schema.edge_label(label).is_some_and(is_found) {
+            found.push(keys::edge(&edge_of(key)?, EdgeDirection::Out));
+        }
+    }
+    Ok(found)
 }

@@ -110,13 +110,14 @@ pub(super) struct Node {
     pub(super) store: Store,
     pub(super) writer: Writer,
     pub(super) schema: Arc<Schema>,
+    pub(super) now: Timestamp,
     buckets: u32,
 }
 
 impl Node {
     pub(super) fn new(store: Store, buckets: u32) -> Self {
         let writer = Writer::new(store.clone(), Tenant::default(), buckets);
-        Self { store, writer, schema: schema(), buckets }
+        Self { store, writer, schema: schema(), now: Timestamp(0), buckets }
     }
 
     pub(super) async fn vertices(
@@ -136,6 +137,26 @@ impl Node {
 
     pub(super) async fn remove(&self, ids: &[VertexId]) -> Result<Vec<bool>, Error> {
         self.writer.remove_vertices(ids, self).await
+    }
+
+    /// What a removal leaves that ends behind its first commit.
+    pub(super) async fn cut_removal(&self, id: &str) {
+        let id = VertexId::from(id);
+        let partition = self.writer.partition(self.writer.bucket_of(&id));
+        let writes = vec![
+            store::Write::Delete(keys::vertex(&id)),
+            store::Write::Delete(keys::label(LabelId(3), &id)),
+            store::Write::PutStamped(keys::removal(&id), bytes::Bytes::new()),
+        ];
+        let commit = || Commit {
+            partition: partition.clone(),
+            write_id: store::WriteIds::new().next(),
+            conditions: Vec::new(),
+            writes: writes.clone(),
+            change: None,
+            reclaims: false,
+        };
+        while self.store.commit_known(commit()).await.is_err() {}
     }
 
     pub(super) fn reader(&self) -> Reader {
@@ -177,7 +198,7 @@ impl Node {
 impl Moments for Node {
     async fn moment(&self) -> Result<Moment, Error> {
         let epochs = self.writer.epochs();
-        Ok(Moment { schema: Arc::clone(&self.schema), epochs, now: Timestamp(0) })
+        Ok(Moment { schema: Arc::clone(&self.schema), epochs, now: self.now })
     }
 }
 

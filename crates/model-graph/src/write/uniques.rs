@@ -3,20 +3,27 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use graph::{EdgeKey, EdgeView, VertexView};
 use store::{Condition, Write};
 
-use super::Writer;
 use super::operation::{Group, Planned};
+use super::{Moment, Writer};
 use crate::Error;
+use crate::records::unchanged;
 
 impl Writer {
-    /// Adds the rows of UNIQUE indexes to a plan, if they are free: not there, or of this element, or of one that is gone. Those that it leaves go, if they
+    /// Adds the rows of UNIQUE indexes to a plan, if they are free: not there, or of this element, or of one that is gone or has expired. Those that it leaves go, if they
     /// are of this element: while an index is filled, they may be another's.
     ///
     /// # Errors
     ///
     /// [`Error::NotUnique`] if another element has the values.
-    pub(super) async fn settle_uniques<T>(&self, bucket: u32, planned: &mut Planned<T>) -> Result<(), Error> {
+    pub(super) async fn settle_uniques<T>(
+        &self,
+        bucket: u32,
+        planned: &mut Planned<T>,
+        moment: &Moment,
+    ) -> Result<(), Error> {
         if planned.uniques.is_empty() && planned.left_uniques.is_empty() {
             return Ok(());
         }
@@ -25,8 +32,9 @@ impl Writer {
         let row_keys: Vec<Bytes> = left.iter().map(|(key, _)| key.clone()).collect();
         let rows = self.store.get_many_linear(partition, &row_keys).await?;
         for ((key, element), row) in left.into_iter().zip(rows) {
-            if let Some(row) = row.filter(|row| row.value == element) {
-                planned.conditions.push(Condition::Version(key.clone(), row.stamp));
+            // Who fills an index may be about to enter the element as it was.
+            planned.conditions.push(unchanged(&key, row.as_ref()));
+            if row.is_some_and(|row| row.value == element) {
                 planned.writes.push(Write::Delete(key));
             }
         }
@@ -37,11 +45,14 @@ impl Writer {
                 None => Condition::Absent(key.clone()),
                 Some(row) if row.value == element => Condition::Version(key.clone(), row.stamp),
                 Some(row) => {
-                    if self.store.get_linear(partition, &row.value).await?.is_some() {
+                    let owner = self.store.get_linear(partition, &row.value).await?;
+                    if let Some(owner) = &owner
+                        && is_seen(moment, &row.value, &owner.value)?
+                    {
                         return Err(Error::NotUnique);
                     }
-                    // Of an element that is gone, and stays so while it is replaced.
-                    planned.conditions.push(Condition::Absent(row.value));
+                    // Of an element that is gone or that nobody sees any more, and stays so while it is replaced.
+                    planned.conditions.push(unchanged(&row.value, owner.as_ref()));
                     Condition::Version(key.clone(), row.stamp)
                 }
             };
@@ -50,6 +61,16 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// Whether an element of this row is one still.
+fn is_seen(moment: &Moment, row: &[u8], stored: &[u8]) -> Result<bool, Error> {
+    if let Some(key) = EdgeKey::parse(row) {
+        let expires = EdgeView::parse(stored)?.expires;
+        return Ok(moment.goes_on(expires) && moment.schema.edge_label(key.sub_label).is_some());
+    }
+    let view = VertexView::parse(stored)?;
+    Ok(moment.sees_vertex(view.label, view.expires))
 }
 
 /// Refuses values of a UNIQUE index that two elements of one request have.

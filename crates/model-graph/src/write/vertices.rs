@@ -62,6 +62,7 @@ fn with_expiry(moment: &Moment, vertex: Vertex) -> Result<Vertex, Error> {
 
 impl Operation for VertexOperation {
     type Element = Vertex;
+    const MAKES_VERTICES: bool = true;
 
     fn put_authority(&self, writer: &Writer, key: &mut Vec<u8>) -> u32 {
         keys::put_vertex(key, self.id());
@@ -73,7 +74,8 @@ impl Operation for VertexOperation {
             Self::Put(vertex) => match work.moment.schema.vertex_label(vertex.label) {
                 None => true,
                 Some(label) if label.id_strategy == IdStrategy::PrimaryKey => {
-                    needs_known(&work.moment.schema, label)
+                    // The edges of one that has expired are not those of the next.
+                    label.ttl_ms > 0 || needs_known(&work.moment.schema, label)
                 }
                 Some(_) => work.reads_given_ids(),
             },
@@ -115,6 +117,16 @@ impl Operation for VertexOperation {
         }
         let vertex = current.expect("an operation leaves a vertex");
         plan_rows(work, key, stored.as_ref(), &vertex, planned)
+    }
+
+    fn rename(&mut self, writer: &Writer) -> bool {
+        match self {
+            Self::Create(vertex) => {
+                vertex.id = VertexId::Number(writer.numbers.after_last());
+                true
+            }
+            Self::Put(_) | Self::Merge(..) | Self::Change(..) => false,
+        }
     }
 
     fn into_given(self) -> Written<Vertex> {

@@ -2,6 +2,7 @@
 
 use api_http::{Operation, Request, Response, json_response};
 use graph::schema::IdStrategy;
+use graph::{Vertex, VertexId};
 use http::StatusCode;
 use lang_json::Reader;
 use model_graph::write::{VertexOperation, Written};
@@ -37,9 +38,16 @@ pub(crate) async fn create_many(api: Api, request: Request) -> Result<Response, 
         reader.end()?;
         operations
     };
-    let answer = ids_answer(StatusCode::CREATED, operations.iter().map(VertexOperation::id));
-    graph.write_vertices(operations, writing.now).await?;
-    Ok(answer)
+    let written = graph.write_vertices(operations, writing.now).await?;
+    // As they were written: a number that was in use became another.
+    Ok(ids_answer(StatusCode::CREATED, written.iter().map(id_of_created)))
+}
+
+fn id_of_created(written: &Written<Vertex>) -> &VertexId {
+    match written {
+        Written::Stored(vertex) => &vertex.id,
+        Written::Removed(_) => unreachable!("creations remove nothing"),
+    }
 }
 
 /// PUT `/graph/vertices/batch`
