@@ -54,7 +54,7 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
         Some(vertex) => plan_neighbourhood(schema, vertex, directions, &query),
         None => plan_edges(schema, &query).map_err(Error::from)?,
     };
-    paging.answer(&request, ("edges", schema), &reader, stages).await
+    paging.answer(&request, ("edges", schema), (&reader, &api.shared.lane), stages).await
 }
 
 /// POST `/graph/edges`

@@ -10,6 +10,7 @@ use graph::schema::Schema;
 use http::StatusCode;
 use model_graph::{Deadline, Found, Matches, PAGE_TOKEN_BYTES_MAX, Reader};
 use serde_json::{Map, Value};
+use traversals::Lane;
 
 use crate::params;
 use crate::problem::{JSON, Problem};
@@ -84,7 +85,7 @@ impl Paging {
         Ok(Self { offset: 0, limit, page })
     }
 
-    /// The matches of a plan, under this name. Memory is reserved as the answer grows.
+    /// The matches of a plan, under this name. Memory is reserved as the answer grows; once it takes long, it goes on in the lane.
     ///
     /// # Errors
     ///
@@ -93,14 +94,15 @@ impl Paging {
         self,
         request: &Request,
         (name, schema): (&str, &Schema),
-        reader: &Reader,
+        (reader, lane): (&Reader, &Lane),
         stages: Vec<Stage>,
     ) -> Result<Response, Problem> {
         let deadline = Deadline::at(request.deadline);
-        let mut matches = match &self.page {
+        let matches = match &self.page {
             Some(Some(token)) => reader.matches_from(stages, token, deadline)?,
             Some(None) | None => reader.matches(stages, deadline),
         };
+        let mut matches = matches.in_lane(lane.clone());
         if self.offset > 0 {
             matches.skip(self.offset).await?;
         }

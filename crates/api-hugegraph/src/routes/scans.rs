@@ -111,7 +111,7 @@ pub(crate) async fn scan_vertices(api: Api, request: Request) -> Result<Response
     let graph = api.graph(&request).await?;
     let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
     let stages = plan_vertices(&state.schema, &Query::default()).map_err(Error::from)?;
-    paging.answer(&request, ("vertices", &state.schema), &reader, stages).await
+    paging.answer(&request, ("vertices", &state.schema), (&reader, &api.shared.lane), stages).await
 }
 
 /// GET `/traversers/edges/scan`
@@ -127,7 +127,7 @@ pub(crate) async fn scan_edges(api: Api, request: Request) -> Result<Response, P
     let graph = api.graph(&request).await?;
     let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
     let stages = plan_edges(&state.schema, &Query::default()).map_err(Error::from)?;
-    paging.answer(&request, ("edges", &state.schema), &reader, stages).await
+    paging.answer(&request, ("edges", &state.schema), (&reader, &api.shared.lane), stages).await
 }
 
 /// What a scan asks for: of the one shard.

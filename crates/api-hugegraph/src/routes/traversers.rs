@@ -1,5 +1,6 @@
 //! `/traversers`: walks over a graph.
 
+mod answer;
 mod edge_exist;
 mod neighbourhoods;
 mod paths;
@@ -11,24 +12,25 @@ mod similarity;
 use std::sync::Arc;
 use std::time::Instant;
 
-use api_http::{Given, Gives, Request, Response, json_response};
+use api_http::{Given, Gives, Operation, Parameter, Request, RequestMemory};
 use graph::plan::{Query, plan_vertices};
 use graph::schema::Schema;
-use graph::{EdgeId, VertexId, VertexIdRef};
-use http::{Method, StatusCode};
+use graph::{VertexId, VertexIdRef};
+use http::Method;
 use model_graph::{Found, GraphState, Reader};
 use serde::de::DeserializeOwned;
-use traversals::{Deadline, FoundPaths, Measure, Numbering, Step, WalkOptions, defaults};
+use traversals::{Deadline, Step, WalkOptions, defaults};
 
+use self::answer::Answer;
 use super::check_json;
-use crate::operation::{done, json_of};
+use crate::operation::{done, json_of, operation};
 use crate::params::{flag, walks as params};
-use crate::problem::{JSON, Problem};
+use crate::problem::Problem;
 use crate::state::Api;
 use crate::table::{Table, of_graph};
 use crate::wire::conditions::conditions;
+use crate::wire::read_json;
 use crate::wire::walks::{VerticesGiven, direction, step_label, vertex_id_of_value, vertex_label};
-use crate::wire::{WalkAnswer, put_edge, put_vertex, read_json};
 
 /// The most vertices from which a walk begins, where they are asked for by label and properties.
 const SOURCES_MAX: usize = 10_000;
@@ -53,6 +55,8 @@ struct WalkRequest {
     state: Arc<GraphState>,
     reader: Reader,
     options: WalkOptions,
+    /// The memory of the request, for its answer.
+    memory: RequestMemory,
     depth_max: usize,
 }
 
@@ -63,7 +67,8 @@ impl WalkRequest {
         let graph = api.graph(request).await?;
         let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
         let options = WalkOptions::new(api.shared.lane.clone(), Deadline::at(request.deadline));
-        Ok(Self { begun, state, reader, options, depth_max: api.shared.limits.depth_max })
+        let (memory, depth_max) = (request.memory.clone(), api.shared.limits.depth_max);
+        Ok(Self { begun, state, reader, options, memory, depth_max })
     }
 
     fn schema(&self) -> &Schema {
@@ -118,7 +123,8 @@ impl WalkRequest {
         let conditions = properties.map_or(Ok(Vec::new()), read)?;
         let query = Query { label: label.map(|label| label.id), conditions };
         let stages = plan_vertices(self.schema(), &query).map_err(model_graph::Error::from)?;
-        let mut matches = self.reader.matches(stages, self.options.deadline.clone());
+        let matches = self.reader.matches(stages, self.options.deadline.clone());
+        let mut matches = matches.in_lane(self.options.lane.clone());
         let mut ids = Vec::new();
         let take = |found: Found<'_>| {
             if let Found::Vertex(vertex) = found {
@@ -138,66 +144,15 @@ impl WalkRequest {
         }
         Ok(ids.into_iter().collect::<Result<_, _>>()?)
     }
+}
 
-    /// Adds the member `vertices`: ids, or the vertices themselves, which then count as read.
-    async fn put_vertices(
-        &self,
-        answer: &mut WalkAnswer,
-        (known, vertices): (&Numbering, &[u32]),
-        whole: bool,
-        measure: &mut Measure,
-    ) -> Result<(), Problem> {
-        if !whole {
-            answer.ids("vertices", known, vertices);
-            return Ok(());
-        }
-        let ids: Vec<_> = vertices.iter().map(|vertex| known.id(*vertex).into_owned()).collect();
-        let found = self.reader.vertices(&ids).await?;
-        measure.vertices += found.len() as u64;
-        let mut items = Vec::with_capacity(found.len());
-        for vertex in found.into_iter().flatten() {
-            let mut out = String::new();
-            put_vertex(&mut out, self.schema(), &vertex.id.as_ref(), &vertex.view()?)?;
-            items.push(out);
-        }
-        answer.list("vertices", items, |out, item| out.push_str(&item));
-        Ok(())
-    }
-
-    /// Adds the member `edges`: ids, or the edges themselves.
-    async fn put_edges(&self, answer: &mut WalkAnswer, edges: &[EdgeId], whole: bool) -> Result<(), Problem> {
-        if !whole {
-            answer.list("edges", edges, |out, edge| lang_json::write_string(out, &edge.to_string()));
-            return Ok(());
-        }
-        let mut items = Vec::with_capacity(edges.len());
-        for edge in self.reader.edges_by_id(edges).await?.into_iter().flatten() {
-            let mut out = String::new();
-            put_edge(&mut out, self.schema(), &edge.id, &edge.view()?)?;
-            items.push(out);
-        }
-        answer.list("edges", items, |out, item| out.push_str(&item));
-        Ok(())
-    }
-
-    /// The answer with paths, their vertices and their edges.
-    async fn paths_answer(
-        &self,
-        name: &str,
-        found: &FoundPaths,
-        (with_vertex, with_edge): (bool, bool),
-    ) -> Result<Response, Problem> {
-        let mut answer = WalkAnswer::begin();
-        answer.paths(name, &found.known, &found.paths, false);
-        let mut measure = found.measure;
-        self.put_vertices(&mut answer, (&found.known, &found.vertices()), with_vertex, &mut measure).await?;
-        self.put_edges(&mut answer, &found.edges, with_edge).await?;
-        Ok(self.end(answer, measure))
-    }
-
-    fn end(&self, answer: WalkAnswer, measure: Measure) -> Response {
-        json_response(StatusCode::OK, JSON, answer.end(measure, self.begun))
-    }
+/// An operation on vertices that a query names, with these parameters.
+const fn by_query(
+    id: &'static str,
+    summary: &'static str,
+    parameters: &'static [&'static [Parameter]],
+) -> Operation {
+    operation("traversers", id, summary).query(parameters).gives(ANSWER).refuses(&[400, 404, 504])
 }
 
 /// `with_vertex` and `with_edge`.

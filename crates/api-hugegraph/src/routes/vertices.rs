@@ -41,7 +41,7 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
     });
     let query = Query { label: label.transpose()?, conditions: lists::conditions(&api, &given, schema)? };
     let stages = plan_vertices(schema, &query).map_err(Error::from)?;
-    paging.answer(&request, ("vertices", schema), &reader, stages).await
+    paging.answer(&request, ("vertices", schema), (&reader, &api.shared.lane), stages).await
 }
 
 /// POST `/graph/vertices`

@@ -30,26 +30,9 @@ impl WalkAnswer {
         &mut self.out
     }
 
-    /// A member that is a list, of whatever `put` appends of each item.
-    pub(crate) fn list<T>(
-        &mut self,
-        name: &str,
-        items: impl IntoIterator<Item = T>,
-        mut put: impl FnMut(&mut String, T),
-    ) {
-        let out = self.member(name);
-        out.push('[');
-        let mut commas = Commas::default();
-        for item in items {
-            commas.next(out);
-            put(out, item);
-        }
-        out.push(']');
-    }
-
-    /// A member that is a list of vertex ids.
-    pub(crate) fn ids(&mut self, name: &str, known: &Numbering, vertices: &[u32]) {
-        self.list(name, vertices, |out, vertex| put_vertex_id(out, &known.id(*vertex)));
+    /// What was written so far.
+    pub(crate) fn text(&mut self) -> &mut String {
+        &mut self.out
     }
 
     /// A member that is a whole number.
@@ -61,16 +44,6 @@ impl WalkAnswer {
     /// A member that is a number.
     pub(crate) fn number(&mut self, name: &str, number: f64) {
         put_number(self.member(name), number);
-    }
-
-    /// A member that is an object of numbers by vertices.
-    pub(crate) fn scores(&mut self, name: &str, known: &Numbering, scores: &[(u32, f64)]) {
-        put_scores(self.member(name), known, scores);
-    }
-
-    /// A member that is a list of paths; with where they cross, if asked for.
-    pub(crate) fn paths(&mut self, name: &str, known: &Numbering, paths: &[Path], with_crosspoints: bool) {
-        self.list(name, paths, |out, path| put_path(out, known, path, with_crosspoints));
     }
 
     /// The end, with what was read, and how long it took since `begun`.
@@ -103,13 +76,18 @@ pub(crate) fn put_number(out: &mut String, number: f64) {
 pub(crate) fn put_scores(out: &mut String, known: &Numbering, scores: &[(u32, f64)]) {
     out.push('{');
     let mut commas = Commas::default();
-    for (vertex, score) in scores {
+    for score in scores {
         commas.next(out);
-        write_string(out, &known.id(*vertex).to_string());
-        out.push(':');
-        put_number(out, *score);
+        put_score(out, known, *score);
     }
     out.push('}');
+}
+
+/// Appends a vertex and its number, as they are in an object.
+pub(crate) fn put_score(out: &mut String, known: &Numbering, (vertex, score): (u32, f64)) {
+    write_string(out, &known.id(vertex).to_string());
+    out.push(':');
+    put_number(out, score);
 }
 
 /// Appends a list of vertex ids.
@@ -132,7 +110,8 @@ pub(crate) fn put_weighted_path(out: &mut String, known: &Numbering, path: &Path
     out.push('}');
 }
 
-fn put_path(out: &mut String, known: &Numbering, path: &Path, with_crosspoints: bool) {
+/// Appends a path; with where it crosses another, if asked for.
+pub(crate) fn put_path(out: &mut String, known: &Numbering, path: &Path, with_crosspoints: bool) {
     out.push('{');
     let mut commas = Commas::default();
     if let Some(crosspoint) = path.crosspoint.filter(|_| with_crosspoints) {

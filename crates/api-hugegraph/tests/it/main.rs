@@ -5,6 +5,7 @@
 //! `UPDATE_GOLDEN=1 cargo test -p api-hugegraph` rewrites the answers; read the diff.
 
 mod service;
+mod walks;
 
 use std::path::Path;
 

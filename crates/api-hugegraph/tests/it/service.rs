@@ -33,13 +33,22 @@ pub(crate) fn limits() -> Limits {
 
 impl Service {
     pub(crate) fn new() -> Self {
+        Self::within(limits(), Lane::new(1))
+    }
+
+    /// The same with other limits, and a lane that is looked at.
+    pub(crate) fn within(limits: Limits, lane: Lane) -> Self {
         let clock = Clock::manual(Timestamp(START));
         let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
         let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
         let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: NonZeroUsize::MIN };
         let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
-        let api = Api::new(graphs.clone(), clock.clone(), limits(), algorithms.clone(), Lane::new(1));
+        let api = Api::new(graphs.clone(), clock.clone(), limits, algorithms.clone(), lane);
         Self { graphs, router: Router::new(front_ends(&api)), algorithms, clock, now: AtomicI64::new(START) }
+    }
+
+    pub(crate) fn router(&self) -> &Router {
+        &self.router
     }
 
     async fn run_tasks(&self) {

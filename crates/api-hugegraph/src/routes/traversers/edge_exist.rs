@@ -1,12 +1,11 @@
 //! `edgeexist`: edges by their ends.
 
-use api_http::{Given, Operation, Request, Response, json_response};
-use http::StatusCode;
+use api_http::{Given, Operation, Request, Response};
 use traversals::{EdgeExist, defaults, edge_exist};
 
-use super::{ANSWER, Method, Table, WalkAnswer, WalkRequest, get, of_graph, params};
+use super::{ANSWER, Answer, Method, Table, WalkRequest, get, of_graph, params};
 use crate::operation::operation;
-use crate::problem::{JSON, Problem};
+use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::walks::step_label;
 
@@ -32,7 +31,7 @@ async fn get_edge_exist(api: Api, request: Request) -> Result<Response, Problem>
         limit: params::number(&given, &params::WALK_LIMIT, defaults::LIMIT)?,
     };
     let found = edge_exist(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
-    walk.put_edges(&mut answer, &found, true).await?;
-    Ok(json_response(StatusCode::OK, JSON, answer.finish()))
+    let mut answer = Answer::begin(&walk);
+    answer.edges(&found, true).await?;
+    Ok(answer.finish())
 }

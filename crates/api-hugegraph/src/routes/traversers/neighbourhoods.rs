@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use traversals::{Kneighbor, Kout, Reached, TraverseMode, defaults, kneighbor, kout};
 
-use super::{ANSWER, Method, Table, WalkAnswer, WalkRequest, body, get, of_graph, params, post, required};
+use super::{ANSWER, Answer, Method, Table, WalkRequest, body, get, of_graph, params, post, required};
 use crate::operation::{json_of, operation};
 use crate::params::flag;
 use crate::problem::Problem;
@@ -51,7 +51,7 @@ async fn get_kout(api: Api, request: Request) -> Result<Response, Problem> {
         basic: true,
     };
     let reached = kout(&walk.reader, &walk.options, &asked).await?;
-    Ok(basic(&walk, &reached, flag(&given, &params::COUNT_ONLY, false)?))
+    basic(&walk, &reached, flag(&given, &params::COUNT_ONLY, false)?).await
 }
 
 const KNEIGHBOR: Operation =
@@ -81,16 +81,16 @@ async fn get_kneighbor(api: Api, request: Request) -> Result<Response, Problem> 
         with_paths: false,
     };
     let reached = kneighbor(&walk.reader, &walk.options, &asked).await?;
-    Ok(basic(&walk, &reached, flag(&given, &params::COUNT_ONLY, false)?))
+    basic(&walk, &reached, flag(&given, &params::COUNT_ONLY, false)?).await
 }
 
-fn basic(walk: &WalkRequest, reached: &Reached, count_only: bool) -> Response {
-    let mut answer = WalkAnswer::begin();
+async fn basic(walk: &WalkRequest, reached: &Reached, count_only: bool) -> Result<Response, Problem> {
+    let mut answer = Answer::begin(walk);
     match count_only {
         true => answer.count("vertices_size", reached.vertices.len() as u64),
-        false => answer.ids("vertices", &reached.known, &reached.vertices),
+        false => answer.ids("vertices", &reached.known, &reached.vertices).await?,
     }
-    walk.end(answer, reached.measure)
+    Ok(answer.end(reached.measure))
 }
 
 /// A walk as it is sent.
@@ -198,14 +198,14 @@ async fn advanced(
     reached: &Reached,
     given: &WalkGiven,
 ) -> Result<Response, Problem> {
-    let mut answer = WalkAnswer::begin();
+    let mut answer = Answer::begin(walk);
     let shown = if given.count_only { &[][..] } else { &reached.vertices };
-    answer.ids(name, &reached.known, shown);
+    answer.ids(name, &reached.known, shown).await?;
     answer.count("size", reached.vertices.len() as u64);
-    answer.paths("paths", &reached.known, &reached.paths, false);
+    answer.paths("paths", &reached.known, &reached.paths, false).await?;
     let vertices = if given.count_only { Vec::new() } else { reached.all_vertices() };
     let mut measure = reached.measure;
-    walk.put_vertices(&mut answer, (&reached.known, &vertices), given.with_vertex, &mut measure).await?;
-    walk.put_edges(&mut answer, &reached.edges, given.with_edge).await?;
-    Ok(walk.end(answer, measure))
+    answer.vertices((&reached.known, &vertices), given.with_vertex, &mut measure).await?;
+    answer.edges(&reached.edges, given.with_edge).await?;
+    Ok(answer.end(measure))
 }

@@ -1,11 +1,11 @@
 //! `paths`, `crosspoints`, `rings`, `rays`: paths by where they begin and end.
 
-use api_http::{Given, Operation, Request, Response};
+use api_http::{Given, Operation, Parameter, Request, Response};
 use serde::Deserialize;
 use traversals::{CollectionPaths, Paths, Rays, collection_paths, crosspoints, defaults, paths, rays, rings};
 
 use super::{
-    ANSWER, Method, Table, WalkAnswer, WalkRequest, body, get, of_graph, params, post, required, whole,
+    ANSWER, Answer, Method, Table, WalkRequest, body, by_query, get, of_graph, params, post, required, whole,
 };
 use crate::operation::{json_of, operation};
 use crate::params::flag;
@@ -21,22 +21,17 @@ pub(super) fn routes(table: &mut Table<'_>) {
     get!(table, "/traversers/rays", RAYS, get_rays);
 }
 
-/// An operation on two vertices.
-const fn between(id: &'static str, summary: &'static str) -> Operation {
-    operation("traversers", id, summary)
-        .query(&[&[
-            params::SOURCE,
-            params::TARGET,
-            params::DIRECTION,
-            params::EDGE_LABEL,
-            params::MAX_DEPTH,
-            params::MAX_DEGREE,
-            params::CAPACITY,
-            params::WALK_LIMIT,
-        ]])
-        .gives(ANSWER)
-        .refuses(&[400, 404, 504])
-}
+/// The parameters of paths between two vertices.
+const BETWEEN: &[&[Parameter]] = &[&[
+    params::SOURCE,
+    params::TARGET,
+    params::DIRECTION,
+    params::EDGE_LABEL,
+    params::MAX_DEPTH,
+    params::MAX_DEGREE,
+    params::CAPACITY,
+    params::WALK_LIMIT,
+]];
 
 fn asked(walk: &WalkRequest, request: &Request) -> Result<Paths, Problem> {
     let given = Given::of(request);
@@ -50,26 +45,27 @@ fn asked(walk: &WalkRequest, request: &Request) -> Result<Paths, Problem> {
     })
 }
 
-const PATHS: Operation = between("paths", "All paths between two vertices.");
+const PATHS: Operation = by_query("paths", "All paths between two vertices.", BETWEEN);
 
 /// GET `/traversers/paths`
 async fn get_paths(api: Api, request: Request) -> Result<Response, Problem> {
     let walk = WalkRequest::of(&api, &request).await?;
     let found = paths(&walk.reader, &walk.options, &asked(&walk, &request)?).await?;
-    let mut answer = WalkAnswer::begin();
-    answer.paths("paths", &found.known, &found.paths, false);
-    Ok(walk.end(answer, found.measure))
+    let mut answer = Answer::begin(&walk);
+    answer.paths("paths", &found.known, &found.paths, false).await?;
+    Ok(answer.end(found.measure))
 }
 
-const CROSSPOINTS: Operation = between("crosspoints", "The vertices in which walks from two others meet.");
+const CROSSPOINTS: Operation =
+    by_query("crosspoints", "The vertices in which walks from two others meet.", BETWEEN);
 
 /// GET `/traversers/crosspoints`
 async fn get_crosspoints(api: Api, request: Request) -> Result<Response, Problem> {
     let walk = WalkRequest::of(&api, &request).await?;
     let found = crosspoints(&walk.reader, &walk.options, &asked(&walk, &request)?).await?;
-    let mut answer = WalkAnswer::begin();
-    answer.paths("crosspoints", &found.known, &found.paths, true);
-    Ok(walk.end(answer, found.measure))
+    let mut answer = Answer::begin(&walk);
+    answer.paths("crosspoints", &found.known, &found.paths, true).await?;
+    Ok(answer.end(found.measure))
 }
 
 /// What is asked, as it is sent.
@@ -108,7 +104,7 @@ async fn post_paths(api: Api, request: Request) -> Result<Response, Problem> {
         limit: given.limit.unwrap_or(defaults::PATHS_LIMIT),
     };
     let found = collection_paths(&walk.reader, &walk.options, &asked).await?;
-    walk.paths_answer("paths", &found, (given.with_vertex, given.with_edge)).await
+    Answer::of_paths(&walk, "paths", &found, (given.with_vertex, given.with_edge)).await
 }
 
 /// What is asked of one vertex.
@@ -144,7 +140,7 @@ async fn get_rings(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::of(&request);
     let (whole, with_source) = (whole(&given)?, flag(&given, &params::SOURCE_IN_RING, true)?);
     let found = rings(&walk.reader, &walk.options, &around(&walk, &given)?, with_source).await?;
-    walk.paths_answer("rings", &found, whole).await
+    Answer::of_paths(&walk, "rings", &found, whole).await
 }
 
 const RAYS: Operation = operation("traversers", "rays", "The paths from a vertex to where nothing leads on.")
@@ -168,5 +164,5 @@ async fn get_rays(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::of(&request);
     let whole = whole(&given)?;
     let found = rays(&walk.reader, &walk.options, &around(&walk, &given)?).await?;
-    walk.paths_answer("rays", &found, whole).await
+    Answer::of_paths(&walk, "rays", &found, whole).await
 }

@@ -10,7 +10,7 @@ use traversals::{
     count, customized_crosspoints, customized_paths, defaults, template_paths,
 };
 
-use super::{ANSWER, Method, Table, WalkAnswer, WalkRequest, body, of_graph, post};
+use super::{ANSWER, Answer, Method, Table, WalkRequest, body, of_graph, post};
 use crate::operation::{json_of, operation};
 use crate::problem::Problem;
 use crate::state::Api;
@@ -99,7 +99,7 @@ async fn post_customized_paths(api: Api, request: Request) -> Result<Response, P
         seed: RandomState::new().hash_one(0),
     };
     let found = customized_paths(&walk.reader, &walk.options, &asked).await?;
-    walk.paths_answer("paths", &found, (given.with_vertex, given.with_edge)).await
+    Answer::of_paths(&walk, "paths", &found, (given.with_vertex, given.with_edge)).await
 }
 
 fn sort_by(given: Option<&str>) -> Result<SortBy, Problem> {
@@ -133,7 +133,7 @@ async fn post_template_paths(api: Api, request: Request) -> Result<Response, Pro
         limit: given.limit(),
     };
     let found = template_paths(&walk.reader, &walk.options, &asked).await?;
-    walk.paths_answer("paths", &found, (given.with_vertex, given.with_edge)).await
+    Answer::of_paths(&walk, "paths", &found, (given.with_vertex, given.with_edge)).await
 }
 
 const CROSSPOINTS: Operation =
@@ -155,16 +155,16 @@ async fn post_crosspoints(api: Api, request: Request) -> Result<Response, Proble
     };
     let crosspoints = customized_crosspoints(&walk.reader, &walk.options, &asked).await?;
     let found = &crosspoints.found;
-    let mut answer = WalkAnswer::begin();
-    answer.ids("crosspoints", &found.known, &crosspoints.crosspoints);
+    let mut answer = Answer::begin(&walk);
+    answer.ids("crosspoints", &found.known, &crosspoints.crosspoints).await?;
     let (paths, edges) =
         if given.with_path { (&found.paths[..], &found.edges[..]) } else { (&[][..], &[][..]) };
-    answer.paths("paths", &found.known, paths, false);
+    answer.paths("paths", &found.known, paths, false).await?;
     let vertices = if given.with_path { found.vertices() } else { crosspoints.crosspoints.clone() };
     let mut measure = found.measure;
-    walk.put_vertices(&mut answer, (&found.known, &vertices), given.with_vertex, &mut measure).await?;
-    walk.put_edges(&mut answer, edges, given.with_edge).await?;
-    Ok(walk.end(answer, measure))
+    answer.vertices((&found.known, &vertices), given.with_vertex, &mut measure).await?;
+    answer.edges(edges, given.with_edge).await?;
+    Ok(answer.end(measure))
 }
 
 /// What is counted, as it is sent.
@@ -196,7 +196,7 @@ async fn post_count(api: Api, request: Request) -> Result<Response, Problem> {
         dedup_size: given.dedup_size.unwrap_or(defaults::DEDUP_SIZE),
     };
     let counted = count(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
+    let mut answer = Answer::begin(&walk);
     answer.count("count", counted.count);
-    Ok(walk.end(answer, counted.measure))
+    Ok(answer.end(counted.measure))
 }

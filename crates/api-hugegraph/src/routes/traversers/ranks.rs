@@ -7,7 +7,7 @@ use traversals::{
     NeighborRank, PersonalRank, RankLabel, RankStep, WithLabel, defaults, neighbor_rank, personal_rank,
 };
 
-use super::{ANSWER, Method, Table, WalkAnswer, WalkRequest, body, of_graph, post, required};
+use super::{ANSWER, Answer, Method, Table, WalkRequest, body, of_graph, post, required};
 use crate::operation::{json_of, operation};
 use crate::problem::Problem;
 use crate::state::Api;
@@ -81,9 +81,9 @@ async fn post_personal_rank(api: Api, request: Request) -> Result<Response, Prob
         sorted: given.sorted.unwrap_or(true),
     };
     let found = personal_rank(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
-    answer.scores("personal_ranks", &found.known, &found.scores);
-    Ok(walk.end(answer, found.measure))
+    let mut answer = Answer::begin(&walk);
+    answer.scores("personal_ranks", &found.known, &found.scores).await?;
+    Ok(answer.end(found.measure))
 }
 
 /// What is asked, as it is sent.
@@ -118,7 +118,11 @@ async fn post_neighbor_rank(api: Api, request: Request) -> Result<Response, Prob
         capacity: given.capacity.unwrap_or(defaults::CAPACITY),
     };
     let found = neighbor_rank(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
-    answer.list("ranks", &found.layers, |out, layer| put_scores(out, &found.known, layer));
-    Ok(walk.end(answer, found.measure))
+    let mut answer = Answer::begin(&walk);
+    let put = |out: &mut String, layer: &Vec<(u32, f64)>| {
+        put_scores(out, &found.known, layer);
+        Ok(())
+    };
+    answer.list("ranks", &found.layers, put).await?;
+    Ok(answer.end(found.measure))
 }

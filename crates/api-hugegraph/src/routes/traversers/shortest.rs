@@ -1,15 +1,15 @@
 //! `shortestpath`, `allshortestpaths`, `weightedshortestpath`, `singlesourceshortestpath`, `multinodeshortestpath`.
 
-use api_http::{Given, Operation, Request, Response};
-use lang_json::Commas;
+use api_http::{Given, Operation, Parameter, Request, Response};
 use serde::Deserialize;
 use traversals::{
-    MultiNodeShortestPath, ShortestPath, SingleSourceShortestPath, WeightedShortestPath, all_shortest_paths,
-    defaults, multi_node_shortest_path, shortest_path, single_source_shortest_paths, weighted_shortest_path,
+    MultiNodeShortestPath, Path, ShortestPath, SingleSourceShortestPath, WeightedShortestPath,
+    all_shortest_paths, defaults, multi_node_shortest_path, shortest_path, single_source_shortest_paths,
+    weighted_shortest_path,
 };
 
 use super::{
-    ANSWER, Method, Table, WalkAnswer, WalkRequest, body, get, of_graph, params, post, required, whole,
+    ANSWER, Answer, Method, Table, WalkRequest, body, by_query, get, of_graph, params, post, required, whole,
 };
 use crate::operation::{json_of, operation};
 use crate::problem::Problem;
@@ -26,24 +26,19 @@ pub(super) fn routes(table: &mut Table<'_>) {
     post!(table, "/traversers/multinodeshortestpath", MULTI_NODE, post_multi_node);
 }
 
-/// An operation on two vertices.
-const fn between(id: &'static str, summary: &'static str) -> Operation {
-    operation("traversers", id, summary)
-        .query(&[&[
-            params::SOURCE,
-            params::TARGET,
-            params::DIRECTION,
-            params::EDGE_LABEL,
-            params::MAX_DEPTH,
-            params::MAX_DEGREE,
-            params::SKIP_DEGREE,
-            params::WITH_VERTEX,
-            params::WITH_EDGE,
-            params::CAPACITY,
-        ]])
-        .gives(ANSWER)
-        .refuses(&[400, 404, 504])
-}
+/// The parameters of shortest paths between two vertices.
+const BETWEEN: &[&[Parameter]] = &[&[
+    params::SOURCE,
+    params::TARGET,
+    params::DIRECTION,
+    params::EDGE_LABEL,
+    params::MAX_DEPTH,
+    params::MAX_DEGREE,
+    params::SKIP_DEGREE,
+    params::WITH_VERTEX,
+    params::WITH_EDGE,
+    params::CAPACITY,
+]];
 
 fn asked(walk: &WalkRequest, given: &Given<'_>) -> Result<ShortestPath, Problem> {
     Ok(ShortestPath {
@@ -55,7 +50,7 @@ fn asked(walk: &WalkRequest, given: &Given<'_>) -> Result<ShortestPath, Problem>
     })
 }
 
-const SHORTEST: Operation = between("shortestPath", "A shortest path between two vertices.");
+const SHORTEST: Operation = by_query("shortestPath", "A shortest path between two vertices.", BETWEEN);
 
 /// GET `/traversers/shortestpath`
 async fn get_shortest(api: Api, request: Request) -> Result<Response, Problem> {
@@ -64,15 +59,16 @@ async fn get_shortest(api: Api, request: Request) -> Result<Response, Problem> {
     let (with_vertex, with_edge) = whole(&given)?;
     let found = shortest_path(&walk.reader, &walk.options, &asked(&walk, &given)?).await?;
     let vertices = found.vertices();
-    let mut answer = WalkAnswer::begin();
+    let mut answer = Answer::begin(&walk);
     put_ids(answer.member("path"), &found.known, &vertices);
     let mut measure = found.measure;
-    walk.put_vertices(&mut answer, (&found.known, &vertices), with_vertex, &mut measure).await?;
-    walk.put_edges(&mut answer, &found.edges, with_edge).await?;
-    Ok(walk.end(answer, measure))
+    answer.vertices((&found.known, &vertices), with_vertex, &mut measure).await?;
+    answer.edges(&found.edges, with_edge).await?;
+    Ok(answer.end(measure))
 }
 
-const ALL_SHORTEST: Operation = between("allShortestPaths", "All shortest paths between two vertices.");
+const ALL_SHORTEST: Operation =
+    by_query("allShortestPaths", "All shortest paths between two vertices.", BETWEEN);
 
 /// GET `/traversers/allshortestpaths`
 async fn get_all_shortest(api: Api, request: Request) -> Result<Response, Problem> {
@@ -80,7 +76,7 @@ async fn get_all_shortest(api: Api, request: Request) -> Result<Response, Proble
     let given = Given::of(&request);
     let whole = whole(&given)?;
     let found = all_shortest_paths(&walk.reader, &walk.options, &asked(&walk, &given)?).await?;
-    walk.paths_answer("paths", &found, whole).await
+    Answer::of_paths(&walk, "paths", &found, whole).await
 }
 
 const WEIGHTED: Operation =
@@ -115,15 +111,15 @@ async fn get_weighted(api: Api, request: Request) -> Result<Response, Problem> {
         capacity: params::number(&given, &params::CAPACITY, defaults::CAPACITY)?,
     };
     let found = weighted_shortest_path(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
+    let mut answer = Answer::begin(&walk);
     match found.paths.first() {
         Some(path) => put_weighted_path(answer.member("path"), &found.known, path),
         None => answer.member("path").push_str("{}"),
     }
     let mut measure = found.measure;
-    walk.put_vertices(&mut answer, (&found.known, &found.vertices()), with_vertex, &mut measure).await?;
-    walk.put_edges(&mut answer, &found.edges, with_edge).await?;
-    Ok(walk.end(answer, measure))
+    answer.vertices((&found.known, &found.vertices()), with_vertex, &mut measure).await?;
+    answer.edges(&found.edges, with_edge).await?;
+    Ok(answer.end(measure))
 }
 
 const SINGLE_SOURCE: Operation = operation(
@@ -160,22 +156,19 @@ async fn get_single_source(api: Api, request: Request) -> Result<Response, Probl
         limit: params::number(&given, &params::WALK_LIMIT, defaults::PATHS_LIMIT)?,
     };
     let found = single_source_shortest_paths(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
-    let out = answer.member("paths");
-    out.push('{');
-    let mut commas = Commas::default();
-    for path in &found.paths {
+    let mut answer = Answer::begin(&walk);
+    let put = |out: &mut String, path: &Path| {
         let end = path.vertices.last().expect("a path has a vertex");
-        commas.next(out);
         lang_json::write_string(out, &found.known.id(*end).to_string());
         out.push(':');
         put_weighted_path(out, &found.known, path);
-    }
-    out.push('}');
+        Ok(())
+    };
+    answer.object("paths", &found.paths, put).await?;
     let mut measure = found.measure;
-    walk.put_vertices(&mut answer, (&found.known, &found.vertices()), with_vertex, &mut measure).await?;
-    walk.put_edges(&mut answer, &found.edges, with_edge).await?;
-    Ok(walk.end(answer, measure))
+    answer.vertices((&found.known, &found.vertices()), with_vertex, &mut measure).await?;
+    answer.edges(&found.edges, with_edge).await?;
+    Ok(answer.end(measure))
 }
 
 /// What is asked, as it is sent.
@@ -208,5 +201,5 @@ async fn post_multi_node(api: Api, request: Request) -> Result<Response, Problem
         capacity: given.capacity.unwrap_or(defaults::CAPACITY),
     };
     let found = multi_node_shortest_path(&walk.reader, &walk.options, &asked).await?;
-    walk.paths_answer("paths", &found, (given.with_vertex, given.with_edge)).await
+    Answer::of_paths(&walk, "paths", &found, (given.with_vertex, given.with_edge)).await
 }

@@ -1,6 +1,6 @@
 //! `sameneighbors`, `jaccardsimilarity`, `adamicadar`, `resourceallocation`, `fusiformsimilarity`: what vertices have in common.
 
-use api_http::{Given, Operation, Request, Response};
+use api_http::{Given, Operation, Parameter, Request, Response};
 use lang_json::Commas;
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,7 +9,9 @@ use traversals::{
     fusiform_similarity, jaccard_similarity, jaccard_similars, resource_allocation, same_neighbors,
 };
 
-use super::{ANSWER, Method, Table, WalkAnswer, WalkRequest, body, get, of_graph, params, post, required};
+use super::{
+    ANSWER, Answer, Method, Table, WalkRequest, body, by_query, get, of_graph, params, post, required,
+};
 use crate::operation::{json_of, operation};
 use crate::problem::Problem;
 use crate::state::Api;
@@ -27,20 +29,15 @@ pub(super) fn routes(table: &mut Table<'_>) {
     post!(table, "/traversers/fusiformsimilarity", FUSIFORM, post_fusiform);
 }
 
-/// An operation on two vertices.
-const fn of_two(id: &'static str, summary: &'static str) -> Operation {
-    operation("traversers", id, summary)
-        .query(&[&[
-            params::VERTEX,
-            params::OTHER,
-            params::DIRECTION,
-            params::EDGE_LABEL,
-            params::MAX_DEGREE,
-            params::WALK_LIMIT,
-        ]])
-        .gives(ANSWER)
-        .refuses(&[400, 404, 504])
-}
+/// The parameters of what is asked of two vertices.
+const OF_TWO: &[&[Parameter]] = &[&[
+    params::VERTEX,
+    params::OTHER,
+    params::DIRECTION,
+    params::EDGE_LABEL,
+    params::MAX_DEGREE,
+    params::WALK_LIMIT,
+]];
 
 /// What is asked of two vertices.
 fn two(walk: &WalkRequest, request: &Request) -> Result<SameNeighbors, Problem> {
@@ -55,15 +52,16 @@ fn two(walk: &WalkRequest, request: &Request) -> Result<SameNeighbors, Problem> 
     })
 }
 
-const SAME_NEIGHBORS: Operation = of_two("sameNeighbors", "The neighbours that two vertices have in common.");
+const SAME_NEIGHBORS: Operation =
+    by_query("sameNeighbors", "The neighbours that two vertices have in common.", OF_TWO);
 
 /// GET `/traversers/sameneighbors`
 async fn get_same_neighbors(api: Api, request: Request) -> Result<Response, Problem> {
     let walk = WalkRequest::of(&api, &request).await?;
     let found = same_neighbors(&walk.reader, &walk.options, &two(&walk, &request)?).await?;
-    let mut answer = WalkAnswer::begin();
-    answer.ids("same_neighbors", &found.known, &found.vertices);
-    Ok(walk.end(answer, found.measure))
+    let mut answer = Answer::begin(&walk);
+    answer.ids("same_neighbors", &found.known, &found.vertices).await?;
+    Ok(answer.end(found.measure))
 }
 
 /// Vertices as they are sent.
@@ -101,23 +99,23 @@ async fn post_same_neighbors(api: Api, request: Request) -> Result<Response, Pro
         limit: given.limit.unwrap_or(defaults::ELEMENTS_LIMIT),
     };
     let found = same_neighbors(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
-    answer.ids("same_neighbors", &found.known, &found.vertices);
+    let mut answer = Answer::begin(&walk);
+    answer.ids("same_neighbors", &found.known, &found.vertices).await?;
     let mut measure = found.measure;
-    walk.put_vertices(&mut answer, (&found.known, &found.all()), given.with_vertex, &mut measure).await?;
-    Ok(walk.end(answer, measure))
+    answer.vertices((&found.known, &found.all()), given.with_vertex, &mut measure).await?;
+    Ok(answer.end(measure))
 }
 
 const JACCARD: Operation =
-    of_two("jaccardSimilarity", "The share of their neighbours that two vertices have in common.");
+    by_query("jaccardSimilarity", "The share of their neighbours that two vertices have in common.", OF_TWO);
 
 /// GET `/traversers/jaccardsimilarity`
 async fn get_jaccard(api: Api, request: Request) -> Result<Response, Problem> {
     let walk = WalkRequest::of(&api, &request).await?;
     let found = jaccard_similarity(&walk.reader, &walk.options, &two(&walk, &request)?).await?;
-    let mut answer = WalkAnswer::begin();
+    let mut answer = Answer::begin(&walk);
     answer.number("jaccard_similarity", found.score);
-    Ok(walk.end(answer, found.measure))
+    Ok(answer.end(found.measure))
 }
 
 /// A vertex as it is sent.
@@ -149,33 +147,36 @@ async fn post_jaccard(api: Api, request: Request) -> Result<Response, Problem> {
         capacity: given.capacity.unwrap_or(defaults::CAPACITY),
     };
     let found = jaccard_similars(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
-    answer.scores("jaccard_similarity", &found.known, &found.scores);
-    Ok(walk.end(answer, found.measure))
+    let mut answer = Answer::begin(&walk);
+    answer.scores("jaccard_similarity", &found.known, &found.scores).await?;
+    Ok(answer.end(found.measure))
 }
 
-const ADAMIC_ADAR: Operation =
-    of_two("adamicAdar", "How likely two vertices are joined, by the neighbours that they have in common.");
+const ADAMIC_ADAR: Operation = by_query(
+    "adamicAdar",
+    "How likely two vertices are joined, by the neighbours that they have in common.",
+    OF_TWO,
+);
 
 /// GET `/traversers/adamicadar`
 async fn get_adamic_adar(api: Api, request: Request) -> Result<Response, Problem> {
     let walk = WalkRequest::of(&api, &request).await?;
     let found = adamic_adar(&walk.reader, &walk.options, &two(&walk, &request)?).await?;
-    let mut answer = WalkAnswer::begin();
+    let mut answer = Answer::begin(&walk);
     answer.number("adamic_adar", found.score);
-    Ok(walk.end(answer, found.measure))
+    Ok(answer.end(found.measure))
 }
 
 const RESOURCE_ALLOCATION: Operation =
-    of_two("resourceAllocation", "The same; neighbours with few edges count even more.");
+    by_query("resourceAllocation", "The same; neighbours with few edges count even more.", OF_TWO);
 
 /// GET `/traversers/resourceallocation`
 async fn get_resource_allocation(api: Api, request: Request) -> Result<Response, Problem> {
     let walk = WalkRequest::of(&api, &request).await?;
     let found = resource_allocation(&walk.reader, &walk.options, &two(&walk, &request)?).await?;
-    let mut answer = WalkAnswer::begin();
+    let mut answer = Answer::begin(&walk);
     answer.number("resource_allocation", found.score);
-    Ok(walk.end(answer, found.measure))
+    Ok(answer.end(found.measure))
 }
 
 /// What similar vertices are asked for, as it is sent.
@@ -232,22 +233,18 @@ async fn post_fusiform(api: Api, request: Request) -> Result<Response, Problem> 
         with_intermediary: given.with_intermediary,
     };
     let found = fusiform_similarity(&walk.reader, &walk.options, &asked).await?;
-    let mut answer = WalkAnswer::begin();
-    let out = answer.member("similars");
-    out.push('{');
-    let mut commas = Commas::default();
-    for (vertex, similars) in &found.similars {
-        commas.next(out);
+    let mut answer = Answer::begin(&walk);
+    let put = |out: &mut String, (vertex, similars): &(u32, Vec<Similar>)| {
         lang_json::write_string(out, &found.known.id(*vertex).to_string());
         out.push_str(":[");
         put_similars(out, &found.known, similars);
         out.push(']');
-    }
-    out.push('}');
+        Ok(())
+    };
+    answer.object("similars", &found.similars, put).await?;
     let mut measure = found.measure;
-    walk.put_vertices(&mut answer, (&found.known, &found.vertices()), given.with_vertex, &mut measure)
-        .await?;
-    Ok(walk.end(answer, measure))
+    answer.vertices((&found.known, &found.vertices()), given.with_vertex, &mut measure).await?;
+    Ok(answer.end(measure))
 }
 
 fn put_similars(out: &mut String, known: &traversals::Numbering, similars: &[Similar]) {
