@@ -22,10 +22,19 @@ const LONG_NUMBER: u8 = 0xF8;
 /// The place of one row. Cost: one copy of its key.
 #[inline]
 pub fn place(partition: &Partition, key: &[u8]) -> PlaceBytes {
+    let number = partition.tenant.number();
+    let [one, two, three, four] = partition.bucket.to_be_bytes();
     let mut bytes = PlaceBytes::new();
-    put_number(&mut bytes, partition.tenant.number());
-    bytes.push(partition.space.id);
-    bytes.extend_from_slice(&partition.bucket.to_be_bytes());
+    match u8::try_from(number) {
+        // Of most tenants the head is made in one piece.
+        Ok(short) if short < LONG_NUMBER => {
+            bytes.extend_from_slice(&[short, partition.space.id, one, two, three, four]);
+        }
+        _ => {
+            put_number(&mut bytes, number);
+            bytes.extend_from_slice(&[partition.space.id, one, two, three, four]);
+        }
+    }
     bytes.extend_from_slice(key);
     bytes
 }

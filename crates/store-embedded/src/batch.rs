@@ -17,8 +17,8 @@ use self::touched::{Becomes, Stamped, Touched};
 use super::cache::{RowRef, hash_of};
 use super::failure::{engine_failed, family};
 use super::format::{
-    FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, model_key, parse_sequence, reader_key,
-    space_key, space_row, write_change, write_hidden, write_plain, write_stamped,
+    FEED, FEED_FIRST, META, Stored, damaged, hidden_key, lease_key, model_key, parse_sequence, put_plain,
+    put_stamped, reader_key, space_key, space_row, write_change, write_hidden,
 };
 use super::loads::OpenLoad;
 use super::marks::mark_key;
@@ -226,9 +226,8 @@ impl Batch {
         for (key, value) in &append.rows {
             let place = place(partition, key);
             // Of the commit that follows, so that nobody takes it for older than what it goes ahead of.
-            write_stamped(&mut self.scratch, self.sequence + 1, write_id, value);
-            self.rows.put(&place, &self.scratch);
             let sequence = self.sequence + 1;
+            self.rows.put_with(&place, |out| put_stamped(out, sequence, write_id, value));
             let value = self.rows.tail(value.len());
             let row = Stamped { sequence, write_id, value, is_named: true };
             self.remember(key, &place, Becomes::Stamped(row));
@@ -476,8 +475,8 @@ impl Batch {
             Write::Put(key, value) => self.put_plain(partition, key, value),
             Write::PutStamped(key, value) => {
                 let place = place(partition, key);
-                write_stamped(&mut self.scratch, self.sequence, write_id, value);
-                self.rows.put(&place, &self.scratch);
+                let sequence = self.sequence;
+                self.rows.put_with(&place, |out| put_stamped(out, sequence, write_id, value));
                 let hash = hash_of(&place);
                 let (value, is_named) = (self.rows.tail(value.len()), self.is_named(hash));
                 let row = Stamped { sequence: self.sequence, write_id, value, is_named };
@@ -505,8 +504,7 @@ impl Batch {
 
     fn put_plain(&mut self, partition: &Partition, key: &[u8], value: &[u8]) {
         let place = place(partition, key);
-        write_plain(&mut self.scratch, value);
-        self.rows.put(&place, &self.scratch);
+        self.rows.put_with(&place, |out| put_plain(out, value));
         self.remember(key, &place, Becomes::Plain);
     }
 

@@ -90,18 +90,18 @@ pub(crate) fn damaged(what: &str) -> Error {
     Error::new(ErrorKind::Corrupt, format!("read {what}: its bytes make no sense"))
 }
 
-/// Writes a plain value as it is stored; an empty one costs nothing.
-pub(crate) fn write_plain(out: &mut Vec<u8>, value: &[u8]) {
-    out.clear();
+/// Appends a plain value as it is stored; an empty one costs nothing.
+#[inline]
+pub(crate) fn put_plain(out: &mut Vec<u8>, value: &[u8]) {
     if !value.is_empty() {
         out.push(PLAIN);
         out.extend_from_slice(value);
     }
 }
 
-/// Writes a stamped value as it is stored.
-pub(crate) fn write_stamped(out: &mut Vec<u8>, sequence: u64, write_id: WriteId, value: &[u8]) {
-    out.clear();
+/// Appends a stamped value as it is stored.
+#[inline]
+pub(crate) fn put_stamped(out: &mut Vec<u8>, sequence: u64, write_id: WriteId, value: &[u8]) {
     out.push(STAMPED);
     out.extend_from_slice(&sequence.to_be_bytes());
     out.extend_from_slice(&write_id.0.to_be_bytes());
@@ -116,7 +116,7 @@ pub(crate) fn plain_head() -> &'static [u8] {
 /// What a stamped value is stored behind.
 pub(crate) fn stamped_head(sequence: u64, write_id: WriteId) -> Vec<u8> {
     let mut head = Vec::new();
-    write_stamped(&mut head, sequence, write_id, &[]);
+    put_stamped(&mut head, sequence, write_id, &[]);
     head
 }
 

@@ -84,7 +84,7 @@ fn batch(put: &[u8], removed: &[u8], range: Option<(u8, u8)>) -> Rows {
     if let Some((start, end)) = range {
         rows.delete_range([start][..].into(), [end][..].into());
     }
-    put.iter().for_each(|place| rows.put(&[*place], b"value"));
+    put.iter().for_each(|place| rows.put_with(&[*place], |out| out.extend_from_slice(b"value")));
     removed.iter().for_each(|place| rows.delete(&[*place]));
     rows.write_to(&mut WriteBatch::default());
     rows
@@ -247,7 +247,7 @@ fn put_behind(counted: &Counted, rows: &mut Set, place: u32, count: u8) {
     let mut batch = Rows::default();
     for n in 0..count {
         let place = [&[30], &place.to_be_bytes()[..], &[n]].concat();
-        batch.put(&place, b"value");
+        batch.put_with(&place, |out| out.extend_from_slice(b"value"));
         rows.insert(place);
     }
     batch.write_to(&mut WriteBatch::default());
