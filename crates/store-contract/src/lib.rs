@@ -31,6 +31,7 @@ pub mod models;
 pub mod register;
 mod operation;
 pub mod place;
+mod range_list;
 mod writes;
 pub mod limits;
 mod append;
@@ -57,9 +58,11 @@ pub use limits::{COMMIT_BYTES_MAX, Limits, ROW_BYTES_MAX};
 pub use load::{LoadRow, LoadRows};
 pub use models::{ChangeRecord, Model, OwnRecord};
 pub use operation::{
-    Change, Commit, Condition, Direction, Outcome, PAGE_BYTES_MAX, Page, Range, Row, Skipped, Write, WriteId,
+    Change, Commit, Condition, Direction, Outcome, PAGE_BYTES_MAX, Page, Range, RangeRef, Row, Skipped,
+    Write, WriteId,
 };
 pub use partition::{Partition, Space, SpaceKind, bucket_of};
+pub use range_list::{RangeList, RangePages, ScanLimits};
 pub use slots::{TenantSlot, TenantSlots};
 pub use statistics::Statistics;
 pub use tenant::{Tenant, TenantName, TenantNameError};

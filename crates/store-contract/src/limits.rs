@@ -19,6 +19,8 @@ pub const COMMIT_ROWS_MAX: usize = 100_000;
 pub const LOAD_ADD_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The most loads of a store at a time: each has memory of its own.
 pub const LOADS_MAX: usize = 8;
+/// The most ranges that are read at once.
+pub const SCAN_RANGES_MAX: usize = 4_096;
 /// So many rows are passed over by a walk in one go.
 pub const SKIP_ROWS_MAX: usize = 16_384;
 /// A page of the feed ends at the change that reaches this many bytes.
@@ -149,6 +151,15 @@ pub(crate) fn check_loaded(key: &[u8], value: &[u8], is_stamped: bool) -> Result
     }
     check_key(key)?;
     check_value(value).map(drop)
+}
+
+/// Refuses to read more ranges at once than the limit.
+///
+/// # Errors
+///
+/// `TooLarge`, which names the limit.
+pub fn check_ranges(ranges: usize) -> Result<(), Error> {
+    check("SCAN_RANGES_MAX", SCAN_RANGES_MAX, ranges, |got| format!("read {got} ranges at once"))
 }
 
 /// Refuses one reader of the feed too many, or one with too long a name.

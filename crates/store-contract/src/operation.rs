@@ -166,6 +166,25 @@ impl Range {
     }
 }
 
+/// A range of a partition, where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct RangeRef<'a> {
+    /// Whose rows.
+    pub partition: &'a Partition,
+    /// The first key of the range.
+    pub start: &'a [u8],
+    /// The first key after the range; `None`: to the end of the partition.
+    pub end: Option<&'a [u8]>,
+}
+
+impl RangeRef<'_> {
+    /// A copy of the range.
+    pub fn to_range(self) -> Range {
+        let copy = Bytes::copy_from_slice;
+        Range { start: copy(self.start), end: self.end.map(copy) }
+    }
+}
+
 /// The first key after all keys with this prefix; `None` if there is none.
 pub(crate) fn prefix_end(prefix: &[u8]) -> Option<Bytes> {
     let last = prefix.iter().rposition(|byte| *byte != u8::MAX)?;
@@ -252,12 +271,23 @@ impl Page {
         Some((key, self.buffer.get(key_end as usize..end as usize)?))
     }
 
+    /// Removes all rows; the room stays.
+    pub(crate) fn clear(&mut self) {
+        self.truncate(0);
+        self.more = false;
+    }
+
+    /// Keeps the first so many rows.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        self.ends.truncate(rows);
+        self.buffer.truncate(self.ends.last().map_or(0, |(_, end)| *end as usize));
+    }
+
     /// Leaves the rows behind the first so many bytes to the next page; the first row stays.
     pub fn cut(&mut self, bytes_max: usize) {
         let fitting = self.ends.iter().take_while(|(_, end)| *end as usize <= bytes_max).count().max(1);
         if fitting < self.ends.len() {
-            self.ends.truncate(fitting);
-            self.buffer.truncate(self.ends.last().map_or(0, |(_, end)| *end as usize));
+            self.truncate(fitting);
             self.more = true;
         }
     }

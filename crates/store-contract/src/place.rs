@@ -9,7 +9,7 @@
 use smallvec::SmallVec;
 
 use crate::operation::prefix_end;
-use crate::{Partition, Range};
+use crate::{Partition, Range, RangeRef};
 
 /// A row's place; on the stack for all usual keys.
 pub type PlaceBytes = SmallVec<[u8; 128]>;
@@ -41,10 +41,15 @@ pub fn place(partition: &Partition, key: &[u8]) -> PlaceBytes {
 
 /// First place and first place behind a range of a partition; `None` if the range is empty.
 pub fn bounds(partition: &Partition, range: &Range) -> Option<(PlaceBytes, PlaceBytes)> {
-    let start = place(partition, &range.start);
-    let end = match &range.end {
-        Some(end) => place(partition, end),
-        None => prefix_end(&place(partition, &[]))?.as_ref().into(),
+    bounds_of(RangeRef { partition, start: &range.start, end: range.end.as_deref() })
+}
+
+/// The same of a range where it lies.
+pub fn bounds_of(range: RangeRef<'_>) -> Option<(PlaceBytes, PlaceBytes)> {
+    let start = place(range.partition, range.start);
+    let end = match range.end {
+        Some(end) => place(range.partition, end),
+        None => prefix_end(&place(range.partition, &[]))?.as_ref().into(),
     };
     (start < end).then_some((start, end))
 }

@@ -61,6 +61,7 @@ mod tuning;
 mod manifest;
 mod shared;
 mod read;
+mod many;
 mod snapshot;
 mod erasure;
 mod batch;

@@ -24,6 +24,13 @@ pub(crate) fn scan_options((start, end): (&PlaceBytes, &PlaceBytes), disk: bool)
     options
 }
 
+/// The same of a scan of many ranges: what lies between them may be skipped on no thread for long.
+pub(crate) fn many_options(bounds: (&PlaceBytes, &PlaceBytes), disk: bool) -> ReadOptions {
+    let mut options = scan_options(bounds, disk);
+    options.set_max_skippable_internal_keys(SKIPPED_INLINE_MAX);
+    options
+}
+
 pub(crate) fn read_options(disk: bool) -> ReadOptions {
     let mut options = ReadOptions::default();
     options.set_read_tier(if disk { ReadTier::All } else { ReadTier::BlockCache });

@@ -11,14 +11,20 @@ use bytes::Bytes;
 use rocksdb::ErrorKind as Cause;
 use store_contract::incarnation::number_of_stamp;
 use store_contract::place::{PlaceBytes, bounds, place};
-use store_contract::{Direction, Error, ErrorKind, Page, Partition, Range, Row};
+use store_contract::{
+    Direction, Error, ErrorKind, Page, Partition, Range, RangeList, RangePages, Row, ScanLimits,
+};
 
 use super::failure::engine_failed;
 use super::format::{Stored, damaged};
+use super::many::read_ranges;
 use super::read::ROWS_INLINE_MAX;
 use super::read_options::{TIER_DISK, TIER_MEMORY, read_options, scan_options};
 use super::shared::Shared;
 use super::snapshots::EngineSnapshot;
+
+/// More ranges are read on a thread that may block, however warm they are.
+const RANGES_INLINE_MAX: usize = 1_024;
 
 /// The engine as it was at one moment; clones share it.
 #[derive(Clone, Debug)]
@@ -131,6 +137,47 @@ impl EmbeddedSnapshot {
         let read = move || snapshot.scan_once(&partition, (&start, &end), direction, rows_max, TIER_DISK);
         let page = self.shared.block(read).await?;
         page.ok_or_else(|| Error::new(ErrorKind::Unavailable, "scan: the engine read no disk"))
+    }
+
+    /// The first rows of ranges that were not read yet, within limits.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`; then what was read is lost.
+    pub async fn scan_many(
+        &self,
+        ranges: &RangeList,
+        limits: ScanLimits,
+        pages: &mut RangePages,
+    ) -> Result<(), Error> {
+        let order = ranges.in_order();
+        if limits.rows <= ROWS_INLINE_MAX
+            && ranges.len() <= RANGES_INLINE_MAX
+            && self.read_ranges((ranges, &order), limits, pages, TIER_MEMORY)?
+        {
+            return Ok(());
+        }
+        let (snapshot, ranges, mut read) = (self.clone(), ranges.clone(), std::mem::take(pages));
+        let read = move || {
+            let is_read = snapshot.read_ranges((&ranges, &order), limits, &mut read, TIER_DISK)?;
+            if is_read {
+                Ok(read)
+            } else {
+                Err(Error::new(ErrorKind::Unavailable, "scan: the engine read no disk"))
+            }
+        };
+        *pages = self.shared.block(read).await?;
+        Ok(())
+    }
+
+    fn read_ranges(
+        &self,
+        ranges: (&RangeList, &[u32]),
+        limits: ScanLimits,
+        pages: &mut RangePages,
+        disk: bool,
+    ) -> Result<bool, Error> {
+        self.engine.with(|snapshot| read_ranges(&self.shared, snapshot, ranges, limits, pages, disk))
     }
 
     fn scan_once(

@@ -11,6 +11,7 @@
 //! - The feed has several shards. One shard tells what happened in several partitions in another order than it happened, that of
 //!   each partition stays; and a page may repeat earlier changes ([`feed`]).
 //! - Leases are lost before their time, and then given to another, or to two ([`leases`]).
+//! - A read of many ranges leaves some of them to the next call.
 //! - A call lets others go on first, so tasks of one thread meet in any order, and each seed gives another.
 //! - Nothing is cached; reads of several pages are validated; limits are the portable ones.
 //!
@@ -232,6 +233,11 @@ impl Hostile {
         while self.world.roll(self.world.options.paused) {
             tokio::task::yield_now().await;
         }
+    }
+
+    /// Whether a read of many ranges leaves those that are left to the next call.
+    pub(crate) fn leaves_ranges(&self) -> bool {
+        self.world.roll(self.world.options.paused)
     }
 
     pub(crate) fn memory(&self) -> &Arc<Memory> {

@@ -77,8 +77,9 @@ pub use store_contract::{
     Append, Appended, COMMIT_BYTES_MAX, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition,
     Cursor, Deadline, Direction, Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lane, Lease, LimitExceeded,
     Limits, LoadRow, LoadRows, Model, Outcome, OwnRecord, Pace, Page, Partition, ROW_BYTES_MAX, Range,
-    Removal, Row, Skipped, Slot, Space, SpaceKind, Stamp, Statistics, Tenant, TenantName, TenantNameError,
-    TimedOut, Timestamp, Write, WriteId, WriteIds, bucket_of, later_wins, rest,
+    RangeList, RangePages, RangeRef, Removal, Row, ScanLimits, Skipped, Slot, Space, SpaceKind, Stamp,
+    Statistics, Tenant, TenantName, TenantNameError, TimedOut, Timestamp, Write, WriteId, WriteIds,
+    bucket_of, later_wins, rest,
 };
 pub use store_embedded::{Durability, EmbeddedOptions, SNAPSHOT_AGE_MAX, restore};
 pub use tenants::{TenantCreation, TenantInfo, TenantPage, Tenants};

@@ -13,8 +13,8 @@ use bytes::Bytes;
 use parking_lot::RwLock;
 
 pub(crate) use self::loads::MemoryLoad;
-pub(crate) use self::snapshot::MemorySnapshot;
 use self::snapshot::Snapshots;
+pub(crate) use self::snapshot::{MemorySnapshot, scan_many};
 use crate::{
     Append, Appended, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition, Cursor, Direction,
     Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lease, Limits, Outcome, Page, Partition, Range, Row,

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use store_contract::limits::check_ranges;
 use store_embedded::EmbeddedSnapshot;
 
 use crate::hostile::Hostile;
-use crate::memory::MemorySnapshot;
-use crate::{Direction, Error, Page, Partition, Range, Row};
+use crate::memory::{MemorySnapshot, scan_many};
+use crate::{Direction, Error, Page, Partition, Range, RangeList, RangePages, Row, ScanLimits};
 
 /// The store as it was at one moment: reads see every commit that was acknowledged before, and no part of one that came
 /// later. Clones share it; it ends with the last of them.
@@ -119,5 +120,33 @@ impl Snapshot {
         }?;
         partition.tenant.check()?;
         Ok(read)
+    }
+
+    /// The first rows of many ranges, each as [`Snapshot::scan`] gives them forward: of those that `pages` says are unread. A call
+    /// reads about as much as the limits say, at least one range, in an order of its own; what is left is read by further calls, until
+    /// [`RangePages::unread`] is zero or the bytes of all are reached. A range that has rows has one at least once it was read.
+    ///
+    /// Cost: on the embedded engine one iterator for all ranges; for a range that begins where the one before ended nothing but its
+    /// rows, else a seek of some 1 us; and some 150 ns a row. On a cluster, the partitions would be asked side by side.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`, `Corrupt`, `Changed`; `TooLarge` beyond [`SCAN_RANGES_MAX`](store_contract::limits::SCAN_RANGES_MAX) ranges. Then `pages` must begin anew.
+    pub async fn scan_many(
+        &self,
+        ranges: &RangeList,
+        limits: ScanLimits,
+        pages: &mut RangePages,
+    ) -> Result<(), Error> {
+        check_ranges(ranges.len())?;
+        match &self.engine {
+            Engine::Memory(memory) => scan_many(memory, ranges, limits, pages, || false),
+            Engine::Hostile(hostile, memory) => {
+                hostile.pause().await;
+                scan_many(memory, ranges, limits, pages, || hostile.leaves_ranges())
+            }
+            Engine::Embedded(embedded) => embedded.scan_many(ranges, limits, pages).await,
+        }?;
+        ranges.partitions().iter().try_for_each(|partition| partition.tenant.check())
     }
 }

@@ -6,10 +6,13 @@ mod changes;
 mod commits;
 mod fences;
 mod loads;
+mod many;
 #[cfg(test)]
 mod random;
 #[cfg(test)]
 mod random_loads;
+#[cfg(test)]
+mod random_many;
 mod reads;
 mod seeds;
 mod snapshots;
@@ -62,6 +65,8 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     reads::check_page_bytes(&make_store(clock.clone())).await;
     reads::check_skip(&make_store(clock.clone())).await;
     reads::check_skip_races(&make_store(clock.clone())).await;
+    many::check_many(&make_store(clock.clone())).await;
+    many::check_many_moment(&make_store(clock.clone())).await;
     snapshots::check_snapshot(&make_store(clock.clone())).await;
     snapshots::check_snapshot_races(&make_store(clock.clone())).await;
     changes::check_feed(&make_store(clock.clone())).await;
@@ -97,6 +102,7 @@ pub async fn contract_of_a_cluster(mut make_store: impl FnMut(Clock) -> Store) {
     commits::check_races(&make_store(clock.clone())).await;
     reads::check_scan(&make_store(clock.clone())).await;
     reads::check_neighbours(&make_store(clock.clone())).await;
+    many::check_many(&make_store(clock.clone())).await;
     snapshots::check_validated(&make_store(clock.clone())).await;
     changes::check_resolve(&make_store(clock.clone())).await;
     changes::check_leases(&make_store(clock.clone()), &clock).await;

@@ -9,7 +9,9 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 
 use super::{Memory, State, fill};
-use crate::{Direction, Error, ErrorKind, Page, Partition, Range, Row, SpaceKind};
+use crate::{
+    Direction, Error, ErrorKind, Page, Partition, Range, RangeList, RangePages, Row, ScanLimits, SpaceKind,
+};
 use store_contract::place::{PlaceBytes, bounds, head_bytes, place};
 
 /// What rows were at the moment of a snapshot, of those that were written since.
@@ -119,6 +121,39 @@ impl MemorySnapshot {
         }
         Ok(page)
     }
+}
+
+/// Reads ranges until the limits are reached, or `is_over` says so behind one of them.
+pub(crate) fn scan_many(
+    snapshot: &MemorySnapshot,
+    ranges: &RangeList,
+    limits: ScanLimits,
+    pages: &mut RangePages,
+    mut is_over: impl FnMut() -> bool,
+) -> Result<(), Error> {
+    let mut left = limits.rows.max(1);
+    for index in (0..ranges.len()).filter(|index| !pages.is_read(*index)).collect::<Vec<_>>() {
+        if left == 0 || pages.bytes() >= limits.bytes {
+            return Ok(());
+        }
+        let range = ranges.range(index);
+        let rows_max = limits.rows_each.min(left).max(1);
+        let page = snapshot.scan(range.partition, &range.to_range(), Direction::Forward, rows_max)?;
+        pages.begin_range(index);
+        let (mut bytes, mut rows) = (0, page.rows());
+        while bytes < limits.bytes_each.max(1)
+            && let Some((key, value)) = rows.next()
+        {
+            pages.push(key, value);
+            bytes += key.len() + value.len();
+            left -= 1;
+        }
+        pages.end_range(index, page.more() || rows.len() > 0);
+        if is_over() {
+            return Ok(());
+        }
+    }
+    Ok(())
 }
 
 /// The rows as they were: those of `undone` in the place of those that are there.
