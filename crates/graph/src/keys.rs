@@ -187,12 +187,18 @@ pub fn edges_of_primary_key_range(label: LabelId, direction: EdgeDirection) -> R
 /// The edges of a vertex in one direction; of one label, if one is given. The id is a part of a key.
 pub fn edges_range(vertex_key: &[u8], direction: EdgeDirection, label: Option<LabelId>) -> Range {
     let mut key = Vec::with_capacity(vertex_key.len() + 5);
-    key.push(direction.row());
-    key.extend_from_slice(vertex_key);
+    put_edges_prefix(&mut key, vertex_key, direction);
     if let Some(label) = label {
         put_u32(&mut key, label.0);
     }
     Range::prefix(key)
+}
+
+/// Appends what the rows of all edges of a vertex in one direction begin with; behind it lies the label. The id is a part of a key.
+#[inline]
+pub fn put_edges_prefix(out: &mut Vec<u8>, vertex_key: &[u8], direction: EdgeDirection) {
+    out.push(direction.row());
+    out.extend_from_slice(vertex_key);
 }
 
 /// What is asked of the sort values of edges.

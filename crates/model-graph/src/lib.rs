@@ -26,7 +26,7 @@ pub use objects::{
 };
 pub use query::{Found, Matches, PAGE_TOKEN_BYTES_MAX, VertexRef};
 pub use reader::{
-    EdgePage, EdgePages, EdgeRef, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,
+    EdgePage, EdgePages, EdgeRef, EdgesOfMany, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,
 };
 pub use state::GraphState;
 pub use store::{Clock, Deadline, ErrorKind as StoreErrorKind, TenantName, Timestamp};

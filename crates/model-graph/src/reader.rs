@@ -2,6 +2,7 @@
 //! schema does not have any more, is left out.
 
 mod edges;
+mod many;
 mod visible;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use store::rows::Pages;
 use store::{Partition, Range, Snapshot, Store, Tenant, Timestamp};
 
 pub use edges::{EdgePage, EdgePages, EdgeRef};
+pub use many::EdgesOfMany;
 pub use visible::VisibleLabels;
 
 use crate::Error;
@@ -150,6 +152,12 @@ impl Reader {
         labels: &[LabelId],
     ) -> EdgePages<'a> {
         EdgePages::new(self, vertex_key, direction, labels)
+    }
+
+    /// The edges of many vertices in some directions, of some labels, if any are given: read some vertices at a time
+    /// ([`EdgesOfMany::read`]).
+    pub fn edges_of_many<'a>(&'a self, ways: &[EdgeDirection], labels: &[LabelId]) -> EdgesOfMany<'a> {
+        EdgesOfMany::new(self, ways, labels)
     }
 
     /// All rows of a range in one bucket, page by page.

@@ -1,5 +1,6 @@
 //! Neighbourhoods: the edges of a vertex in one direction, page by page, read where they lie.
 
+use bytes::Bytes;
 use graph::{EdgeDirection, EdgeKey, EdgeView, LabelId, keys};
 use store::{Direction, Page, Range};
 
@@ -23,7 +24,7 @@ pub struct EdgePages<'a> {
 
 /// Where edges of a vertex lie.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Place {
+pub(super) enum Place {
     /// In its own partition.
     Own,
     /// In others, to which rows point.
@@ -63,12 +64,21 @@ impl<'a> EdgePages<'a> {
         };
         own.sort_unstable_by(|one, two| two.start.cmp(&one.start));
         own.dedup();
-        let has_pointers = direction == EdgeDirection::In && reader.context().buckets > 1;
-        let pointed = if has_pointers { own.clone() } else { Vec::new() };
+        let pointed = if reader.has_pointers(direction) { own.clone() } else { Vec::new() };
         let ranges = pointed.into_iter().map(|range| (Place::Pointed, range));
         let ranges = ranges.chain(own.into_iter().map(|range| (Place::Own, range))).collect();
         let bucket = reader.bucket_of(vertex_key);
-        Self { reader, bucket, direction, prefix_bytes: vertex_key.len() + 1, ranges }
+        Self::of_ranges(reader, bucket, (direction, vertex_key.len() + 1), ranges)
+    }
+
+    /// Those in some ranges of a vertex, the last first.
+    pub(super) fn of_ranges(
+        reader: &'a Reader,
+        bucket: u32,
+        (direction, prefix_bytes): (EdgeDirection, usize),
+        ranges: Vec<(Place, Range)>,
+    ) -> Self {
+        Self { reader, bucket, direction, prefix_bytes, ranges }
     }
 
     /// The next page; `None` behind the last. A page may be empty. Cost: a scan.
@@ -111,22 +121,40 @@ impl<'a> EdgePages<'a> {
 }
 
 impl Reader {
+    /// Whether rows of other partitions point at edges of this direction.
+    #[inline]
+    pub(super) fn has_pointers(&self, direction: EdgeDirection) -> bool {
+        direction == EdgeDirection::In && self.context.buckets > 1
+    }
+
     /// The edges to which rows point, under their keys at the target; those that are gone, or are of another life, are left out.
     pub(crate) async fn pointed_edges(&self, pointers: &Page) -> Result<Page, Error> {
+        let mut edges = Page::default();
+        let found = self.edges_of_pointers(pointers.rows().map(|(row, _)| row)).await?;
+        found.iter().flatten().for_each(|(key, stored)| edges.push(key, stored));
+        Ok(edges)
+    }
+
+    /// The edge of each row that points at one: its key at the target, and what is stored of it; `None` if it is gone, or of another life.
+    /// Cost: a read for each, those of a partition at once.
+    pub(super) async fn edges_of_pointers<'r>(
+        &self,
+        pointers: impl IntoIterator<Item = &'r [u8]>,
+    ) -> Result<Vec<Option<(Bytes, Bytes)>>, Error> {
         let (mut places, mut wanted) = (Vec::new(), Vec::new());
-        for (row, _) in pointers.rows() {
+        for row in pointers {
             let (key, life) = keys::edge_of_pointer(row).ok_or(graph::Malformed)?;
             let id = key.to_id().ok_or(graph::Malformed)?;
             let source = self.bucket_of(key.other);
             places.push((source, keys::edge(&id, EdgeDirection::Out)));
             wanted.push((keys::edge(&id, EdgeDirection::In), life));
         }
-        let mut found = Page::default();
-        for ((key, life), stored) in wanted.iter().zip(self.values(places).await?) {
-            let Some(stored) = stored else { continue };
-            if EdgeView::parse(&stored)?.life == Some(*life) {
-                found.push(key, &stored);
-            }
+        let mut found = Vec::with_capacity(wanted.len());
+        for ((key, life), stored) in wanted.into_iter().zip(self.values(places).await?) {
+            found.push(match stored {
+                Some(stored) if EdgeView::parse(&stored)?.life == Some(life) => Some((key, stored)),
+                Some(_) | None => None,
+            });
         }
         Ok(found)
     }
@@ -140,15 +168,23 @@ impl EdgePage<'_> {
 
     /// The edges that are seen, in the order of their keys.
     pub fn iter(&self) -> impl Iterator<Item = Result<EdgeRef<'_>, Error>> {
-        self.page.rows().filter_map(|(row, value)| self.read(row, value).transpose())
+        let of = (self.direction, self.prefix_bytes);
+        let read = move |(row, value)| edge_of_row(self.reader, of, row, value).transpose();
+        self.page.rows().filter_map(read)
     }
+}
 
-    #[inline]
-    fn read<'r>(&self, row: &'r [u8], value: &'r [u8]) -> Result<Option<EdgeRef<'r>>, Error> {
-        let (vertex, rest) = row.split_at_checked(self.prefix_bytes).ok_or(graph::Malformed)?;
-        let vertex = vertex.get(1..).ok_or(graph::Malformed)?;
-        let key = EdgeKey::parse_behind(self.direction, vertex, rest).ok_or(graph::Malformed)?;
-        let view = EdgeView::parse(value)?;
-        Ok(self.reader.sees_edge(key.sub_label, &view).then_some(EdgeRef { key, view }))
-    }
+/// The edge of a row, of which the bytes up to and with the vertex are known; `None` if it is not seen.
+#[inline]
+pub(super) fn edge_of_row<'r>(
+    reader: &Reader,
+    (direction, prefix_bytes): (EdgeDirection, usize),
+    row: &'r [u8],
+    value: &'r [u8],
+) -> Result<Option<EdgeRef<'r>>, Error> {
+    let (vertex, rest) = row.split_at_checked(prefix_bytes).ok_or(graph::Malformed)?;
+    let vertex = vertex.get(1..).ok_or(graph::Malformed)?;
+    let key = EdgeKey::parse_behind(direction, vertex, rest).ok_or(graph::Malformed)?;
+    let view = EdgeView::parse(value)?;
+    Ok(reader.sees_edge(key.sub_label, &view).then_some(EdgeRef { key, view }))
 }

@@ -122,6 +122,54 @@ async fn neighbours_are_those_of_direction_and_label() {
     }
 }
 
+/// A graph of small vertices and a hub of so many edges, in one bucket: of each vertex, way and labels the same edges are read at once as one
+/// after another, however many are wanted first.
+#[tokio::test]
+async fn many_neighbourhoods_are_those_of_each_vertex() {
+    const HUB_EDGES: u32 = 700;
+    let store = store::testing::plain(Clock::manual(Timestamp(0)));
+    let mut writes = Vec::new();
+    for number in 0..HUB_EDGES {
+        let (source, target) = if number % 3 == 0 {
+            ("hub".into(), number.to_string())
+        } else {
+            (number.to_string(), "hub".into())
+        };
+        let it = edge(&source, number % 5, &target, (number % 7 == 0).then_some(NOW));
+        for direction in [EdgeDirection::Out, EdgeDirection::In] {
+            writes.push((0, keys::edge(&it.id, direction), it.to_stored()));
+        }
+    }
+    put(&store, writes).await;
+    let visible = VisibleLabels::new([], [0, 1, 3, 4].map(LabelId));
+    let (graph, now) = (Tenant::default(), Timestamp(NOW * 1_000));
+    let context = ReaderContext { graph, buckets: 1, visible: Arc::new(visible), now };
+    let reader = Reader::new(&store, context).unwrap();
+    let ids = ["hub", "1", "3", "nobody", "hub", "2", "0", "4"].map(VertexId::from);
+    let vertex_keys = ids.each_ref().map(VertexId::to_key);
+    let ways = [EdgeDirection::Out, EdgeDirection::In];
+    for labels in [&[][..], &[LabelId(1)], &[LabelId(4), LabelId(0), LabelId(4), LabelId(2)]] {
+        let mut near = reader.edges_of_many(&ways, labels);
+        for wanted in [1, 3, 130, usize::MAX] {
+            near.read(vertex_keys.iter().map(Vec::as_slice), wanted).await.unwrap();
+            for (of, (number, way)) in
+                (0..ids.len()).flat_map(|of| ways.iter().enumerate().map(move |way| (of, way)))
+            {
+                let id = |edge: Result<EdgeRef<'_>, _>| edge.unwrap().key.to_id().unwrap().to_string();
+                let mut found: Vec<_> = near.edges(of, number).map(id).collect();
+                if let Some(mut rest) = near.rest(of, number) {
+                    while let Some(page) = rest.next_up_to(50).await.unwrap() {
+                        found.extend(page.iter().map(id));
+                    }
+                }
+                let expected = neighbours(&reader, &ids[of].to_string(), *way, labels).await;
+                assert_eq!(found, expected, "{} {way:?} {labels:?} {wanted}", ids[of]);
+            }
+            assert!(near.rows() > 0 && near.bytes() < 1 << 20);
+        }
+    }
+}
+
 #[test]
 fn labels_of_large_numbers_take_no_room() {
     let visible = VisibleLabels::new([LabelId(3), LabelId(u32::MAX)], [LabelId(u32::MAX - 1)]);

@@ -177,6 +177,7 @@ impl Node {
         while let Some(page) = pages.next_up_to(2).await.unwrap() {
             found.extend(page.iter().map(|edge| edge.unwrap().key.to_id().unwrap().to_string()));
         }
+        assert_eq!(neighbours_at_once(&reader, of, direction).await, found);
         found.sort();
         found
     }
@@ -432,4 +433,20 @@ async fn edges_of_a_hub_go_in_commits_that_the_store_takes() {
         assert!(node.rows(b'e').await.is_empty() && node.rows(b'E').await.is_empty());
         assert!(node.rows(b'X').await.is_empty() && node.rows(b'r').await.is_empty());
     }
+}
+
+/// The edges of a vertex, read with those of others at once: the first, then the rest.
+async fn neighbours_at_once(reader: &Reader, of: &str, direction: EdgeDirection) -> Vec<String> {
+    let ways = [direction.opposite(), direction];
+    let vertices = ["a", of, "b", of].map(|id| VertexId::from(id).to_key());
+    let mut near = reader.edges_of_many(&ways, &[]);
+    near.read(vertices.iter().map(Vec::as_slice), 1).await.unwrap();
+    let id = |edge: Result<crate::EdgeRef<'_>, _>| edge.unwrap().key.to_id().unwrap().to_string();
+    let mut found: Vec<_> = near.edges(3, 1).map(id).collect();
+    if let Some(mut rest) = near.rest(3, 1) {
+        while let Some(page) = rest.next().await.unwrap() {
+            found.extend(page.iter().map(id));
+        }
+    }
+    found
 }
