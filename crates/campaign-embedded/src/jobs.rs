@@ -92,21 +92,31 @@ async fn neighbours(stored: &Stored, network: &Network) -> Result<Vec<u32>> {
     let mut degrees = Vec::new();
     let reader = stored.reader().await?;
     let mut sum = 0_i64;
-    for vertex in 0..network.vertices {
-        let key = VertexId::Number(i64::from(vertex)).to_key();
-        let mut degree = 0;
-        for direction in [EdgeDirection::Out, EdgeDirection::In] {
-            let mut pages = reader.edges(&key, direction, &[]);
-            while let Some(page) = pages.next().await? {
-                for edge in page.iter() {
-                    let other = VertexIdRef::of_key(edge?.key.other).context("an edge without an end")?;
-                    // The neighbour is looked at, so that reading it is a part of the job.
-                    sum = sum.wrapping_add(i64::from(number(&other)?));
-                    degree += 1;
+    let ways = [EdgeDirection::Out, EdgeDirection::In];
+    let mut near = reader.edges_of_many(&ways, &[]);
+    for first in (0..network.vertices).step_by(near.vertices_max()) {
+        let behind = (first as usize + near.vertices_max()).min(network.vertices as usize);
+        let vertices: Vec<_> =
+            (i64::from(first)..behind as i64).map(|it| VertexId::Number(it).to_key()).collect();
+        near.read(vertices.iter().map(Vec::as_slice), usize::MAX).await?;
+        for vertex in 0..vertices.len() {
+            let mut degree = 0;
+            // The neighbour is looked at, so that reading it is a part of the job.
+            let mut look = |edge: model_graph::EdgeRef<'_>| -> Result<()> {
+                let other = VertexIdRef::of_key(edge.key.other).context("an edge without an end")?;
+                sum = sum.wrapping_add(i64::from(number(&other)?));
+                degree += 1;
+                Ok(())
+            };
+            for way in 0..ways.len() {
+                near.edges(vertex, way).try_for_each(|edge| look(edge?))?;
+                let Some(mut rest) = near.rest(vertex, way) else { continue };
+                while let Some(page) = rest.next().await? {
+                    page.iter().try_for_each(|edge| look(edge?))?;
                 }
             }
+            degrees.push(degree);
         }
-        degrees.push(degree);
     }
     ensure!(sum >= 0, "the numbers of neighbours are not negative");
     Ok(degrees)

@@ -1,16 +1,20 @@
 //! The edges of many vertices, one vertex after another.
 
+use std::ops::Range;
+
 use graph::{EdgeDirection, LabelId, PropertyKeyId};
-use model_graph::{EdgeRef, Reader};
+use model_graph::{EdgePages, EdgeRef, EdgesOfMany};
 
 use super::Walk;
 use crate::limits::limit_of;
-use crate::{Error, LabelFilter, Step, filter};
+use crate::{Error, LabelFilter, Numbering, Step, filter};
 
 /// A read gives about so many edges.
 const HOPS_A_READ: usize = 4_096;
+/// The first vertices whose edges are read at once; then more and more of them: who needs few reads few.
+const VERTICES_FIRST: usize = 16;
 /// What reading the edges of a vertex costs beside them, in steps.
-const STEPS_A_VERTEX: usize = 40;
+const STEPS_A_VERTEX: usize = 15;
 
 /// An edge, taken from a vertex.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,28 +61,46 @@ pub(crate) struct Expansion<'w, 'a> {
     weighing: Weighing,
     /// Those at both ends of an edge must pass these, if there are any.
     vertex_filters: &'w [LabelFilter],
-    labels: Vec<LabelId>,
+    /// The first edges of some of the vertices, and where those lie in the frontier.
+    near: EdgesOfMany<'a>,
+    near_of: Range<usize>,
+    /// In which order the vertices are read, if not in theirs.
+    order: Vec<u32>,
     at: usize,
-    key: Vec<u8>,
     hops: Vec<Hop>,
 }
 
 impl<'a> Walk<'a> {
-    /// The edges of these vertices, in their order.
+    /// The edges of these vertices, vertex by vertex: in their order if they are few, else in that of their keys, in which many are read
+    /// soonest.
     pub(crate) fn expand<'w>(&'w mut self, frontier: &'w [u32], step: &'w Step) -> Expansion<'w, 'a> {
-        let mut labels: Vec<LabelId> = step.labels.iter().map(|label| label.label).collect();
-        labels.dedup();
+        let labels: Vec<LabelId> = step.labels.iter().map(|label| label.label).collect();
+        let near = self.reader.edges_of_many(step.direction.ways(), &labels);
+        let order = if frontier.len() > near.vertices_max() { self.key_order(frontier) } else { Vec::new() };
         Expansion {
             walk: self,
             frontier,
             step,
             weighing: Weighing::ONE,
             vertex_filters: &[],
-            labels,
+            near,
+            near_of: 0..0,
+            order,
             at: 0,
-            key: Vec::new(),
             hops: Vec::new(),
         }
+    }
+
+    /// The places of vertices in the order of their keys. Cost: a sort by the first bytes of keys.
+    fn key_order(&self, vertices: &[u32]) -> Vec<u32> {
+        let mut heads: Vec<(u128, u32)> =
+            (0..).zip(vertices).map(|(place, vertex)| (head_of(self.known.key(*vertex)), place)).collect();
+        let key =
+            |place: u32| self.known.key(*vertices.get(place as usize).expect("a place of the vertices"));
+        heads.sort_unstable_by(|(one, one_place), (other, other_place)| {
+            one.cmp(other).then_with(|| key(*one_place).cmp(key(*other_place)))
+        });
+        heads.into_iter().map(|(_, place)| place).collect()
     }
 
     /// The edges of one vertex, all at once.
@@ -107,8 +129,10 @@ impl<'w> Expansion<'w, '_> {
         self.hops.clear();
         let begin = self.at;
         while self.hops.len() < HOPS_A_READ {
-            let Some(vertex) = self.frontier.get(self.at) else { break };
-            self.read(*vertex).await?;
+            if self.at == self.frontier.len() {
+                break;
+            }
+            self.read().await?;
             self.at += 1;
         }
         let vertices = self.at - begin;
@@ -149,26 +173,30 @@ impl<'w> Expansion<'w, '_> {
         self.walk.pause(steps, bytes).await
     }
 
-    /// Appends the edges of a vertex.
-    async fn read(&mut self, vertex: u32) -> Result<(), Error> {
-        let reader: &Reader = self.walk.reader;
-        self.key.clear();
-        self.key.extend_from_slice(self.walk.known.key(vertex));
+    /// Appends the edges of the next vertex.
+    async fn read(&mut self) -> Result<(), Error> {
+        if !self.near_of.contains(&self.at) {
+            self.read_near().await?;
+        }
         let (begin, degree) = (self.hops.len(), limit_of(self.step.max_degree));
         let skip = usize::try_from(self.step.skip_degree).unwrap_or(0);
-        let wanted = edges_wanted(self.step);
-        let place = u32::try_from(self.at).expect("numbers of vertices are of four bytes");
-        let mut read = 0;
-        for way in self.step.direction.ways() {
-            let mut pages = reader.edges(&self.key, *way, &self.labels);
+        let (wanted, mut read) = (edges_wanted(self.step), 0);
+        let (step, weighing, of) = (self.step, self.weighing, self.at - self.near_of.start);
+        let place = self.place(self.at);
+        for (number, way) in step.direction.ways().iter().enumerate() {
+            let (known, hops) = (&mut self.walk.known, &mut self.hops);
+            let mut taking = Taking { step, weighing, place, way: *way, known, hops };
+            let mut near = self.near.edges(of, number);
             while read < wanted
-                && let Some(page) = pages.next_up_to(wanted - read).await?
+                && let Some(edge) = near.next()
             {
-                for edge in page.iter() {
-                    read += usize::from(self.take(place, *way, &edge?)?);
-                }
-                self.walk.check_more(size_of::<Hop>() * self.hops.capacity())?;
-                self.walk.spend(page.rows()).await?;
+                read += usize::from(taking.take(&edge?)?);
+            }
+            drop(near);
+            if read < wanted
+                && let Some(pages) = self.near.rest(of, number)
+            {
+                read += self.read_rest(pages, (place, *way), wanted - read).await?;
             }
         }
         if skip > 0 && self.hops.len() - begin >= skip {
@@ -178,25 +206,55 @@ impl<'w> Expansion<'w, '_> {
         self.walk.spend(STEPS_A_VERTEX).await
     }
 
-    /// Takes an edge if the filters do. Whether it is of the labels.
-    #[inline]
-    fn take(&mut self, place: u32, way: EdgeDirection, edge: &EdgeRef<'_>) -> Result<bool, Error> {
-        if !is_of_labels(self.step, edge) {
-            return Ok(false);
+    /// Reads the first edges of the next vertices of the frontier.
+    async fn read_near(&mut self) -> Result<(), Error> {
+        let most =
+            (2 * self.near_of.len()).clamp(VERTICES_FIRST, self.near.vertices_max().max(VERTICES_FIRST));
+        let end = self.at.saturating_add(most).min(self.frontier.len());
+        let (known, frontier, order) = (&self.walk.known, self.frontier, &self.order);
+        let vertex_keys = (self.at..end).map(|at| known.key(vertex_at(frontier, order, at)));
+        self.near.read(vertex_keys, edges_wanted(self.step)).await?;
+        self.near_of = self.at..end;
+        self.walk.check_more(size_of::<Hop>() * self.hops.capacity() + self.near.bytes())?;
+        self.walk.spend(self.near.rows()).await
+    }
+
+    /// Appends the edges of a vertex in one way that are not among its first; how many of its labels were read.
+    async fn read_rest(
+        &mut self,
+        mut pages: EdgePages<'_>,
+        (place, way): (u32, EdgeDirection),
+        wanted: usize,
+    ) -> Result<usize, Error> {
+        let (step, weighing, mut read) = (self.step, self.weighing, 0);
+        while read < wanted
+            && let Some(page) = pages.next_up_to(wanted - read).await?
+        {
+            let (known, hops) = (&mut self.walk.known, &mut self.hops);
+            let mut taking = Taking { step, weighing, place, way, known, hops };
+            for edge in page.iter() {
+                read += usize::from(taking.take(&edge?)?);
+            }
+            self.walk.check_more(size_of::<Hop>() * self.hops.capacity() + self.near.bytes())?;
+            self.walk.spend(page.rows()).await?;
         }
-        if passes(self.step, edge)? {
-            let weight = self.weighing.of(edge)?;
-            let target = self.walk.known.number(edge.key.other);
-            self.hops.push(Hop { place, target, way, weight });
+        Ok(read)
+    }
+
+    /// The place in the frontier of the vertex that is read at this point.
+    fn place(&self, at: usize) -> u32 {
+        match self.order.get(at) {
+            Some(place) => *place,
+            None => u32::try_from(at).expect("numbers of vertices are of four bytes"),
         }
-        Ok(true)
     }
 
     /// Keeps the edges between vertices that pass the filters.
     async fn filter_vertices(&mut self, begin: usize) -> Result<(), Error> {
-        let sources = self.frontier.get(begin..self.at).expect("vertices whose edges were read");
+        let (frontier, order) = (self.frontier, &self.order);
+        let sources = (begin..self.at).map(|at| vertex_at(frontier, order, at));
         let targets = self.hops.iter().map(|hop| hop.target);
-        self.walk.judge(sources.iter().copied().chain(targets), self.vertex_filters).await?;
+        self.walk.judge(sources.chain(targets), self.vertex_filters).await?;
         let (frontier, verdicts) = (self.frontier, &self.walk.verdicts);
         let passes = |vertex: u32| verdicts.get(vertex).expect("it was judged");
         self.hops.retain(|hop| {
@@ -204,6 +262,45 @@ impl<'w> Expansion<'w, '_> {
             passes(source) && passes(hop.target)
         });
         Ok(())
+    }
+}
+
+/// The vertex that is read at this point; no order: that of the frontier.
+fn vertex_at(frontier: &[u32], order: &[u32], at: usize) -> u32 {
+    let place = order.get(at).map_or(at, |place| *place as usize);
+    *frontier.get(place).expect("places are of the frontier")
+}
+
+/// The first bytes of a key, in the order of all keys.
+fn head_of(key: &[u8]) -> u128 {
+    let mut head = [0; 16];
+    head.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+    u128::from_be_bytes(head)
+}
+
+/// Takes edges of one vertex in one way.
+struct Taking<'t> {
+    step: &'t Step,
+    weighing: Weighing,
+    place: u32,
+    way: EdgeDirection,
+    known: &'t mut Numbering,
+    hops: &'t mut Vec<Hop>,
+}
+
+impl Taking<'_> {
+    /// Takes an edge if the filters do. Whether it is of the labels.
+    #[inline]
+    fn take(&mut self, edge: &EdgeRef<'_>) -> Result<bool, Error> {
+        if !is_of_labels(self.step, edge) {
+            return Ok(false);
+        }
+        if passes(self.step, edge)? {
+            let weight = self.weighing.of(edge)?;
+            let target = self.known.number(edge.key.other);
+            self.hops.push(Hop { place: self.place, target, way: self.way, weight });
+        }
+        Ok(true)
     }
 }
 

@@ -44,7 +44,7 @@ async fn a_search_ends_at_its_capacity() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_walk_goes_on_in_the_lane() {
-    let reader = PlainGraph::random(&mut Random::new(1), 3_000, 12_000).reader().await;
+    let reader = PlainGraph::random(&mut Random::new(1), 6_000, 30_000).reader().await;
     let options = options();
     let task = {
         let options = options.clone();
