@@ -222,7 +222,9 @@ impl From<&UpdateError> for Problem {
 impl From<&SchemaError> for Problem {
     fn from(error: &SchemaError) -> Self {
         match error {
-            SchemaError::Existed { .. } => Self::existed(error.to_string()),
+            SchemaError::Existed { .. } | SchemaError::BeingRemoved { .. } => {
+                Self::existed(error.to_string())
+            }
             SchemaError::NotFound { .. } => Self::not_found(error.to_string()),
             SchemaError::NothingToChange(_)
             | SchemaError::NotAllowed(_)

@@ -5,7 +5,8 @@ mod points;
 use std::sync::Arc;
 
 use graph::schema::{
-    Creation, IndexKind, Outcome, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart, SchemaStatus,
+    Creation, IndexKind, Outcome, PartId, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart,
+    SchemaStatus,
 };
 use graph::{Edge, GraphMode, ReadMode, Vertex, VertexId};
 use store::{ErrorKind, Store, Tenant, Timestamp, WorkQueue};
@@ -334,6 +335,20 @@ impl Graph {
         self.wanted.note(&self.part, || ());
     }
 
+    /// Begins new epochs of all buckets.
+    async fn begin_epochs(&self) -> Result<(), Error> {
+        for bucket in 0..self.buckets {
+            let mut attempts = BACKOFF.attempts();
+            let partition = graph::keys::partition(&self.part, bucket);
+            while store::retry::unless_lost(self.store.bump(&partition, Vec::new()).await)?.is_none() {
+                if !attempts.next().await {
+                    return Err(attempts.exhausted(SCHEMA).into());
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses a unique index of a graph over several buckets: a value is unique in its bucket alone.
     fn check_unique(&self, change: &SchemaChange) -> Result<(), Error> {
         let is_unique = |part: &SchemaPart| match part {
@@ -359,6 +374,10 @@ impl Graph {
             let Some(change) = change else { return Ok((answer, state.schema.clone(), None)) };
             self.check_unique(&change)?;
             let mut pending = Pending::default();
+            if reuses_numbers(&state.schema, &change) {
+                // Removals of what had them take nothing any more (`work.rs`).
+                self.begin_epochs().await?;
+            }
             let drafts = follow_ups(&state.schema, &change);
             let ids = tasks::add(self.state.records(), &mut pending, &drafts, now).await?;
             if let Some(state) = self.state.commit(&state, change, pending).await? {
@@ -376,6 +395,12 @@ impl Graph {
 pub(crate) const REMOVE_SCHEMA: &str = "remove_schema";
 /// The kind of tasks that fill indexes.
 const REBUILD_INDEX: &str = "rebuild_index";
+
+/// Whether parts are made with numbers that were given before, as in a graph that is restored.
+fn reuses_numbers(old: &Schema, change: &SchemaChange) -> bool {
+    let ids = change.put.iter().map(SchemaPart::id);
+    ids.filter(|id| old.part(*id).is_none()).any(|PartId { kind, number }| number < old.numbers().next(kind))
+}
 
 /// What is to be done after a change of the schema; the one that clients ask for last.
 fn follow_ups(old: &Schema, change: &SchemaChange) -> Vec<TaskDraft> {

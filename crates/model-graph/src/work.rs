@@ -5,6 +5,9 @@
 //!
 //! Invariant: before a run looks at elements it begins new epochs of all buckets. Writers name the epoch that they knew before they
 //! read the schema; so who does not know that a label is gone, or that there is an index, writes nothing after that.
+//!
+//! Invariant: a removal names the epochs that its run began before it saw that there is something to remove; who gives a number again
+//! begins new ones first. So a late removal takes nothing of what has the number then.
 
 mod walk;
 mod remove;
@@ -17,7 +20,7 @@ mod tests;
 
 use bytes::Bytes;
 use graph::schema::{PartId, SchemaChange, SchemaKind};
-use store::{Clock, ErrorKind, Partition, Timestamp, WriteIds};
+use store::{Clock, Deadline, Epoch, ErrorKind, Partition, Timestamp, WriteIds};
 
 use self::walk::Cursor;
 use crate::handle::{Graph, REMOVE_SCHEMA};
@@ -54,6 +57,8 @@ pub struct TaskRuns {
 struct Run<'a> {
     graph: &'a Graph,
     partitions: Vec<Partition>,
+    /// The epochs that it began.
+    epochs: Vec<Epoch>,
     write_ids: WriteIds,
     /// When it began.
     now: Timestamp,
@@ -87,6 +92,39 @@ impl Graph {
             }
         }
         failed.map_or(Ok(runs), Err)
+    }
+
+    /// Removes what is left of a part of the schema that was removed, beside the task that does so: its number is free then, for a graph that is
+    /// restored. Cost: a walk over the elements.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::TimedOut`], and what was done stays done; if the store refuses.
+    pub async fn finish_removal(&self, part: PartId, clock: &Clock, deadline: Deadline) -> Result<(), Error> {
+        let mut cursor = beginning(part);
+        loop {
+            deadline.check()?;
+            match self.begin_run(clock).await?.remove(&[part], cursor).await? {
+                Ended::More(next) => cursor = next,
+                Ended::Done | Ended::Failed(_) => {
+                    // Its task has nothing left to do.
+                    self.note_work();
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Begins new epochs of all buckets, and a run.
+    async fn begin_run(&self, clock: &Clock) -> Result<Run<'_>, Error> {
+        let partitions: Vec<Partition> =
+            (0..self.buckets()).map(|bucket| graph::keys::partition(self.part(), bucket)).collect();
+        let mut epochs = Vec::with_capacity(partitions.len());
+        for partition in &partitions {
+            epochs.push(self.store().bump(partition, Vec::new()).await?);
+        }
+        let (write_ids, now) = (WriteIds::new(), clock.now());
+        Ok(Run { graph: self, partitions, epochs, write_ids, now, pages_left: PAGES_A_RUN, done: 0 })
     }
 
     /// Makes a task for what was removed and has none: somebody deleted it. What was removed before the tasks were read, and is still to be
@@ -133,14 +171,7 @@ impl Graph {
             Err(Error::NotFound(_)) => return Ok((0, true)),
             task => task?,
         };
-        let partitions: Vec<Partition> =
-            (0..self.buckets()).map(|bucket| graph::keys::partition(self.part(), bucket)).collect();
-        for partition in &partitions {
-            self.store().bump(partition, Vec::new()).await?;
-        }
-        let write_ids = WriteIds::new();
-        let now = clock.now();
-        let mut run = Run { graph: self, partitions, write_ids, now, pages_left: PAGES_A_RUN, done: 0 };
+        let mut run = self.begin_run(clock).await?;
         let ended = match &task.work {
             TaskWork::Other => return Ok((0, true)),
             TaskWork::Remove(parts) => run.remove(parts, Cursor::read(&task.cursor)).await?,

@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use api_http::{Given, Request, Response, json_response};
 use graph::schema::{
-    EdgeLabelDraft, IndexLabelDraft, PropertyKeyDraft, Schema, SchemaKind, SchemaPart, VertexLabelDraft,
+    EdgeLabelDraft, IndexLabelDraft, PartId, PropertyKeyDraft, Schema, SchemaError, SchemaKind, SchemaPart,
+    VertexLabelDraft,
 };
 use http::StatusCode;
 use lang_json::{ArrayWriter, ObjectWriter};
-use model_graph::{Changed, Graph, TaskId};
+use model_graph::{Changed, Deadline, Error, Graph, TaskId};
 
 pub(crate) use operations::*;
 
@@ -83,7 +84,16 @@ pub(crate) async fn create(api: Api, request: Request, kind: SchemaKind) -> Resu
     check_json(&request)?;
     let draft = draft(kind, &request)?;
     let graph = api.graph_to_fill(&request).await?;
-    let (part, schema, task) = draft.change(&api, &graph, Change::Create).await?;
+    let (part, schema, task) = loop {
+        match draft.change(&api, &graph, Change::Create).await {
+            // A graph that is restored gives numbers again: what had them goes first.
+            Err(Error::Schema(SchemaError::BeingRemoved { kind, number })) => {
+                let (part, deadline) = (PartId { kind, number }, Deadline::at(request.deadline));
+                graph.finish_removal(part, &api.shared.clock, deadline).await?;
+            }
+            outcome => break outcome?,
+        }
+    };
     match kind {
         SchemaKind::PropertyKey | SchemaKind::IndexLabel => Ok(task_answer(&schema, kind, &part, task)),
         SchemaKind::VertexLabel | SchemaKind::EdgeLabel => part_answer(StatusCode::CREATED, &schema, &part),
@@ -182,7 +192,7 @@ impl Draft {
         api: &Api,
         graph: &Graph,
         change: Change,
-    ) -> Result<(SchemaPart, Arc<Schema>, Option<TaskId>), Problem> {
+    ) -> Result<(SchemaPart, Arc<Schema>, Option<TaskId>), Error> {
         let now = api.shared.clock.now();
         let mut created = String::new();
         put_time(&mut created, now);

@@ -81,7 +81,10 @@ impl Edit {
         let after = number.checked_add(1).ok_or_else(|| all_given(kind))?;
         *next = after.max(*next);
         let part = PartId { kind, number };
-        if self.schema.part(part).is_some() || self.schema.removed.contains_key(&part) {
+        if self.schema.removed.contains_key(&part) {
+            return Err(SchemaError::BeingRemoved { kind, number });
+        }
+        if self.schema.part(part).is_some() {
             let what = format!("{} id", kind.readable_name()).into();
             return Err(SchemaError::Existed { what, name: number.to_string().into() });
         }

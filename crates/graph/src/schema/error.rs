@@ -13,6 +13,14 @@ pub enum SchemaError {
         /// Its name or number.
         name: Box<str>,
     },
+    /// What a part with this number has left is still being removed.
+    #[error("The {} id '{number}' is still being removed", .kind.readable_name())]
+    BeingRemoved {
+        /// Its kind.
+        kind: SchemaKind,
+        /// Its number.
+        number: u32,
+    },
     /// There is no part of this kind and name.
     #[error("{} with name '{name}' does not exist", .kind.readable_name())]
     NotFound {

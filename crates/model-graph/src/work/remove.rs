@@ -29,14 +29,12 @@ impl Run<'_> {
         Ok(Ended::Done)
     }
 
-    /// Whether nothing is left of a part.
+    /// Whether nothing is left of a part. If not, there are more pages, or another has begun new epochs: the next run sees whether there is still something
+    /// to remove.
     async fn remove_part(&mut self, part: &SchemaPart, cursor: &mut Cursor) -> Result<bool, Error> {
         match part {
             SchemaPart::PropertyKey(_) => Ok(true),
-            SchemaPart::IndexLabel(index) => {
-                self.remove_ranges(&keys::index_ranges(index.id)).await?;
-                Ok(true)
-            }
+            SchemaPart::IndexLabel(index) => self.remove_ranges(&keys::index_ranges(index.id)).await,
             SchemaPart::VertexLabel(label) => self.remove_vertices(label, cursor).await,
             SchemaPart::EdgeLabel(label) => self.remove_edges(label, cursor).await,
         }
@@ -45,8 +43,9 @@ impl Run<'_> {
     /// No edge label links with a vertex label that was removed: its vertices have no edges, unless of a label that leads from any vertex to
     /// any.
     async fn remove_vertices(&mut self, label: &VertexLabel, cursor: &mut Cursor) -> Result<bool, Error> {
-        if cursor.bucket == 0 && cursor.after.is_empty() {
-            self.remove_ranges(&[keys::label_range(label.id)]).await?;
+        let is_first = cursor.bucket == 0 && cursor.after.is_empty();
+        if is_first && !self.remove_ranges(&[keys::label_range(label.id)]).await? {
+            return Ok(false);
         }
         let range = match label.id_strategy {
             IdStrategy::PrimaryKey => keys::primary_key_range(label.id),
@@ -67,7 +66,10 @@ impl Run<'_> {
                     cursor.pass(&page);
                 }
                 Step::Page(partition, page) => {
-                    self.done += self.remove_vertices_of(label.id, &partition, &page).await?;
+                    let Some(removed) = self.remove_vertices_of(label.id, &partition, &page).await? else {
+                        return Ok(false);
+                    };
+                    self.done += removed;
                     cursor.pass(&page);
                 }
             }
@@ -83,19 +85,19 @@ impl Run<'_> {
         Ok(ids.len() as u64)
     }
 
-    /// Removes the vertices of a label in a page, if nobody has put another in the place of one.
+    /// Removes the vertices of a label in a page, if nobody has put another in the place of one; `None` if the epoch is over.
     async fn remove_vertices_of(
         &self,
         label: LabelId,
         partition: &Partition,
         page: &Page,
-    ) -> Result<u64, Error> {
+    ) -> Result<Option<u64>, Error> {
         let found = page.rows().filter(|(_, stored)| is_of(stored, label));
         let found: Vec<Bytes> = found.map(|(key, _)| Bytes::copy_from_slice(key)).collect();
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
             if found.is_empty() {
-                return Ok(0);
+                return Ok(Some(0));
             }
             let rows = self.graph.store().get_many_linear(partition, &found).await?;
             let (mut conditions, mut writes) = (Vec::new(), Vec::new());
@@ -105,14 +107,16 @@ impl Run<'_> {
                 writes.push(Write::Delete(key.clone()));
             }
             let count = writes.len() as u64;
-            if self.commit(partition, conditions, writes).await? {
-                return Ok(count);
+            match self.commit_in_epoch(partition, conditions, writes).await? {
+                None => return Ok(None),
+                Some(true) => return Ok(Some(count)),
+                Some(false) => {}
             }
         }
         Err(attempts.exhausted(ELEMENTS).into())
     }
 
-    /// Nobody writes edges of this label any more: its number is not given again.
+    /// Nobody writes edges of this label any more: its number is not given again before they are gone.
     async fn remove_edges(&mut self, label: &EdgeLabel, cursor: &mut Cursor) -> Result<bool, Error> {
         let range = keys::all_edges_range(EdgeDirection::Out);
         loop {
@@ -120,7 +124,10 @@ impl Run<'_> {
                 Step::End => return Ok(true),
                 Step::Pause => return Ok(false),
                 Step::Page(partition, page) => {
-                    self.done += self.remove_edges_of(label.id, &partition, &page).await?;
+                    let Some(removed) = self.remove_edges_of(label.id, &partition, &page).await? else {
+                        return Ok(false);
+                    };
+                    self.done += removed;
                     cursor.pass(&page);
                 }
             }
@@ -132,7 +139,7 @@ impl Run<'_> {
         label: LabelId,
         partition: &Partition,
         page: &Page,
-    ) -> Result<u64, Error> {
+    ) -> Result<Option<u64>, Error> {
         let edges = page.rows().filter_map(|(key, _)| EdgeKey::parse(key));
         let ids = edges.filter(|edge| edge.sub_label == label).filter_map(|edge| edge.to_id());
         let ids: Vec<EdgeId> = ids.collect();
@@ -141,14 +148,16 @@ impl Run<'_> {
             // Rows point at edges from other buckets.
             let operations = ids.into_iter().map(EdgeOperation::RemoveUnseen).collect();
             self.graph.write_edges(operations, CheckVertices::No, self.now).await?;
-            return Ok(count);
+            return Ok(Some(count));
         }
         let at = |id: &EdgeId| [EdgeDirection::Out, EdgeDirection::In].map(|end| keys::edge(id, end));
         let writes: Vec<Write> = ids.iter().flat_map(at).map(Write::Delete).collect();
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
-            if self.commit(partition, Vec::new(), writes.clone()).await? {
-                return Ok(count);
+            match self.commit_in_epoch(partition, Vec::new(), writes.clone()).await? {
+                None => return Ok(None),
+                Some(true) => return Ok(Some(count)),
+                Some(false) => {}
             }
         }
         Err(attempts.exhausted(ELEMENTS).into())

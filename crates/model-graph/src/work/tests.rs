@@ -248,6 +248,34 @@ async fn a_removal_is_found_behind_a_thousand_jobs() {
     assert_eq!(graph.tasks().unfinished(Some).await.unwrap().len(), crate::TASKS_WAITING_MAX);
 }
 
+/// A graph that is restored gives the number of a label again, whose vertices are still there: they go first.
+#[tokio::test]
+async fn the_number_of_a_removed_label_is_free_once_its_elements_are_gone() {
+    let graph = default_graph(Store::memory(memory_options())).await;
+    make_schema(&graph).await;
+    fill(&graph, 200).await;
+    graph.remove_from_schema(NOW, |schema| schema.remove_vertex_label("thing")).await.unwrap();
+    graph.set_mode(graph::GraphMode::Restoring).await.unwrap();
+    let label = LabelDraft { id: Some(2), ..LabelDraft::named("other") };
+    let label = VertexLabelDraft { label, ..VertexLabelDraft::named("other") };
+    let made = |schema: &Schema, creation: &Creation<'_>| schema.create_vertex_label(&label, creation);
+    let refused = graph.change_schema(("1", NOW), made).await.unwrap_err();
+    let Error::Schema(SchemaError::BeingRemoved { kind, number }) = refused else { panic!("{refused}") };
+    let part = PartId { kind, number };
+    let late = graph.finish_removal(part, &clock(), Deadline::at(Some(std::time::Instant::now()))).await;
+    assert!(matches!(late, Err(Error::TimedOut(_))), "{late:?}");
+    let other_run = graph.begin_run(&clock()).await.unwrap();
+    graph.finish_removal(part, &clock(), Deadline::default()).await.unwrap();
+    let made = graph.change_schema(("1", NOW), made).await.unwrap();
+    assert_eq!(made.part.id, THING);
+    assert_eq!(count(&graph, keys::vertices_range()).await, 100);
+    assert!(!other_run.remove_ranges(&[keys::label_range(THING)]).await.unwrap(), "it is too late for that");
+    // The task of the removal finds nothing to do, and leaves what has the number now.
+    graph.write_vertices(vec![VertexOperation::Put(vertex(1, THING, 1))], NOW).await.unwrap();
+    run_all(&graph).await;
+    assert_eq!(count(&graph, keys::vertices_range()).await, 101);
+}
+
 #[tokio::test]
 async fn an_index_is_filled_and_built_anew() {
     let graph = default_graph(Store::memory(memory_options())).await;

@@ -116,8 +116,24 @@ impl Run<'_> {
         Ok(unless_lost(self.graph.store().commit_known(commit).await)?.is_some())
     }
 
-    /// Removes ranges of all buckets.
-    pub(super) async fn remove_ranges(&self, ranges: &[Range]) -> Result<(), Error> {
+    /// The same in the epoch that the run began; `None` if that is over.
+    pub(super) async fn commit_in_epoch(
+        &self,
+        partition: &Partition,
+        mut conditions: Vec<Condition>,
+        writes: Vec<Write>,
+    ) -> Result<Option<bool>, Error> {
+        let at = usize::try_from(partition.bucket).expect("a number of 32 bits");
+        let epoch = *self.epochs.get(at).expect("each bucket has an epoch");
+        conditions.push(Condition::Fence(epoch));
+        if self.commit(partition, conditions, writes).await? {
+            return Ok(Some(true));
+        }
+        Ok((self.graph.store().fence(partition) == epoch).then_some(false))
+    }
+
+    /// Removes ranges of all buckets; whether it did, and the epochs are not over.
+    pub(super) async fn remove_ranges(&self, ranges: &[Range]) -> Result<bool, Error> {
         for partition in &self.partitions {
             let mut attempts = crate::records::BACKOFF.attempts();
             loop {
@@ -125,11 +141,13 @@ impl Run<'_> {
                     return Err(attempts.exhausted("the rows of a task").into());
                 }
                 let writes = ranges.iter().cloned().map(Write::DeleteRange).collect();
-                if self.commit(partition, Vec::new(), writes).await? {
-                    break;
+                match self.commit_in_epoch(partition, Vec::new(), writes).await? {
+                    None => return Ok(false),
+                    Some(true) => break,
+                    Some(false) => {}
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 }

@@ -363,7 +363,7 @@ fn what_is_in_use_stays() {
     again.label.id = Some(2);
     assert_eq!(
         refusal(change.schema.create_vertex_label(&again, &restoring)),
-        "The vertex label id '2' has existed"
+        "The vertex label id '2' is still being removed"
     );
 }
 
