@@ -1,14 +1,19 @@
 """pyhugegraph, the client of HugeGraph's project (package hugegraph-python), against a running server: `huge_graph.py URL`.
 
 It does what its users do with a graph: a schema, vertices and edges one by one and in batches, lists by label and property in pages,
-traversers, variables, tasks, and removals; by the paths of graph spaces, and by the older ones.
+all traversers and ranks, rebuilds, variables, tasks, metrics, what the graph is, and removals; by the paths of graph spaces, and by the older
+ones. Users and groups are not tried: they ask for a login.
 """
 
 import sys
 import time
 
+from pyhugegraph.api.rank import RankManager
+from pyhugegraph.api.rebuild import RebuildManager
 from pyhugegraph.client import PyHugeClient
+from pyhugegraph.structure.rank_data import NeighborRankParameters, NeighborRankStep, PersonalRankParameters
 from pyhugegraph.utils.exceptions import NotFoundError, ServerError
+from pyhugegraph.utils.huge_requests import HGraphSession
 
 
 def check(what, got, expected):
@@ -121,6 +126,64 @@ def walks(client):
     check("same neighbours", walk.same_neighbors(ids[0], ids[2])["same_neighbors"], [ids[1]])
     check("rings", walk.rings(ids[0], 5)["rings"], [])
     check("crosspoints", bool(walk.crosspoints(ids[0], ids[2], 2)["crosspoints"]), True)
+    check("jaccard similarity", walk.jaccard_similarity(ids[0], ids[2])["jaccard_similarity"], 1 / 3)
+    paths = walk.single_source_shortest_path(ids[0], 2)["paths"]
+    check("a path to a neighbour", paths[ids[1]]["vertices"], ids[:2])
+    check("rays", len(walk.rays(ids[0], 2)["rays"]), 2)
+    check("paths", [path["objects"] for path in walk.paths(ids[0], ids[2], 3)["paths"]], [ids[:3]])
+    check("vertices by ids", [vertex["id"] for vertex in walk.vertices(ids[0])["vertices"]], ids[:1])
+
+
+def walks_of_many(client):
+    walk = client.traverser()
+    ids = [vertex.id for vertex in client.graph().getVertexByCondition("person", 1000) if vertex.id.split(":")[1][1:].isdigit()]
+    step = {"direction": "OUT", "labels": ["knows"], "properties": {}}
+    check("between some vertices", len(walk.multi_node_shortest_path([ids[0], ids[2], ids[4]], max_depth=5)["paths"]), 3)
+    found = walk.advanced_paths({"ids": [ids[0]]}, {"ids": [ids[2]]}, step, 3)["paths"]
+    check("paths by a step", [path["objects"] for path in found], [ids[:3]])
+    steps = [{**step, "weight_by": "weight", "sample": 1}, {**step, "weight_by": "weight", "sample": 1}]
+    found = walk.customized_paths({"ids": [ids[0]]}, steps)["paths"]
+    check("paths by steps", [(path["objects"], path["weights"]) for path in found], [(ids[:3], [1.0, 1.0])])
+    found = walk.template_paths({"ids": [ids[0]]}, {"ids": [ids[2]]}, [step, step])["paths"]
+    check("paths by a template", [path["objects"] for path in found], [ids[:3]])
+    pattern = {"steps": [{"direction": "OUT", "labels": ["knows"]}]}
+    found = walk.customized_crosspoints({"ids": [ids[0]]}, [pattern])
+    check("where paths meet", found["crosspoints"], [ids[1]])
+    similar = walk.fusiform_similarity({"ids": [ids[0]]}, "knows", "BOTH", 2, 0.5, 1, 10, "city", 1)
+    assert sorted(one["id"] for one in similar["similars"][ids[0]]) == sorted([ids[2], ids[298]]), similar
+    rank = RankManager(HGraphSession(client.cfg))
+    graph = client.graph()
+    oran = graph.addVertex("place", {"name": "Oran"}, id=8)
+    for one in ids[:3]:
+        graph.addEdge("lives", one, oran.id, {})
+    ranks = rank.personal_rank(PersonalRankParameters(source=ids[0], label="lives", with_label="SAME_LABEL"))
+    check("who lives where they do", sorted(ranks["personal_ranks"]), ids[1:3])
+    graph.removeVertexById(oran.id)
+    ranks = rank.neighbor_rank(NeighborRankParameters(source=ids[0], label="knows", steps=[NeighborRankStep("OUT", ["knows"])]))
+    assert ids[1] in ranks["ranks"][0] or ids[1] in ranks["ranks"][1], ranks
+
+
+def administration(client):
+    graphs = client.graphs()
+    assert "hugegraph" in str(graphs.get_all_graphs()), graphs.get_all_graphs()
+    assert "rocksdb" in str(graphs.get_graph_info()), graphs.get_graph_info()
+    assert "hugegraph" in str(graphs.get_graph_config()), graphs.get_graph_config()
+    assert "1.7.0" in str(graphs.get_version()), graphs.get_version()
+    rebuild = RebuildManager(HGraphSession(client.cfg))
+    for task in (rebuild.rebuild_indexlabels("personByAge"), rebuild.rebuild_vertexlabels("person"), rebuild.rebuild_edgelabels("knows")):
+        wait_for(client, task["task_id"])
+    check("by a range, rebuilt", len(client.graph().getVertexByCondition("person", 1000, properties={"age": "P.gte(69)"})), 6)
+    last = client.task().list_tasks(status="success", limit=1)["tasks"][0]["id"]
+    fails("a task that is done ends no more", ServerError, lambda: client.task().cancel_task(last))
+    client.task().delete_task(last)
+    fails("a task that was deleted", NotFoundError, lambda: client.task().get_task(last))
+    metrics = client.metrics()
+    check("metrics", sorted(metrics.get_all_basic_metrics()), ["counters", "gauges", "histograms", "meters", "timers"])
+    for part in (metrics.get_gauges_metrics, metrics.get_counters_metrics, metrics.get_meters_metrics, metrics.get_timers_metrics):
+        assert part(), part
+    assert any(found["TOTAL_REQUEST"] > 0 for found in metrics.get_statistics_metrics().values())
+    assert metrics.get_system_metrics()["basic"]["mem_used"] > 0
+    check("the store", metrics.get_backend_metrics()["DEFAULT-hugegraph"]["backend"], "rocksdb")
 
 
 def variables(client):
@@ -150,6 +213,6 @@ for old in (False, True):
     CLIENT = PyHugeClient(sys.argv[1], "hugegraph", user="admin", pwd="pa")
     if old:
         CLIENT.cfg.gs_supported = False  # As with a server that knows no graph spaces.
-    for part in (schema, elements, batches, walks, variables, removals):
+    for part in (schema, elements, batches, walks, walks_of_many, administration, variables, removals):
         part(CLIENT)
         print(f"ok: pyhugegraph, {part.__name__}" + (", by the older paths" if old else ""))

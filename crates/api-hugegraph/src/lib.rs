@@ -29,11 +29,13 @@ mod algorithms;
 mod state;
 mod params;
 mod operation;
+pub mod metrics;
 mod openapi;
 mod table;
 mod routes;
 
 pub use algorithms::{AlgorithmJobs, AlgorithmOptions};
+pub use problem::{refusal, refuse};
 pub use state::{Api, Limits};
 pub use traversals::Lane;
 
@@ -41,7 +43,6 @@ use api_http::{Document, FrontEnd, Route};
 use http::Method;
 
 use graph::schema::SchemaKind;
-use problem::refuse;
 use routes::{
     docs, edges, graphs, jobs, languages, profile, refused, scans, schema, spaces, tasks, traversers,
     variables, vertices,
@@ -54,14 +55,13 @@ const DOCUMENT: &str = "/hugegraph/docs/openapi.json";
 
 /// The beginnings of paths whose refusals are worded here. Behind the last four nothing is served: clients ask for parts of
 /// HugeGraph that are not there, and read why in its form.
-const PREFIXES: [&str; 15] = [
+const PREFIXES: [&str; 14] = [
     "/graphspaces",
     "/graphs",
     "/versions",
     "/apis",
     "/gremlin",
     "/auth",
-    "/metrics",
     "/whiteiplist",
     "/arthas",
     "/raft",
@@ -84,7 +84,9 @@ pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
     traversers::routes(&mut table);
     language_routes(&mut table);
     refused_routes(&mut table);
-    let lines: Vec<_> = table.described.iter().map(Route::line).collect();
+    // The server has the routes of metrics.
+    let metrics = metrics::PAGES.iter().map(|(path, operation, _)| (Method::GET, *path, *operation));
+    let lines: Vec<_> = table.described.iter().map(Route::line).chain(metrics).collect();
     let listed = lines.clone();
     table.single(Method::GET, "/apis", &profile::APIS, move |_, _| profile::apis(listed.clone()));
     table.single(Method::GET, DOCS, &docs::PAGE, |_, _| docs::page());
@@ -195,7 +197,12 @@ fn element_routes(table: &mut Table<'_>) {
 /// All elements, shard by shard, and those of some ids.
 fn scan_routes(table: &mut Table<'_>) {
     table.both(Method::GET, of_graph!("/traversers/vertices"), &scans::VERTICES, scans::vertices);
-    table.both(Method::GET, of_graph!("/traversers/vertices/shards"), &scans::VERTEX_SHARDS, scans::shards);
+    table.both(
+        Method::GET,
+        of_graph!("/traversers/vertices/shards"),
+        &scans::VERTEX_SHARDS,
+        scans::vertex_shards,
+    );
     table.both(
         Method::GET,
         of_graph!("/traversers/vertices/scan"),
@@ -203,7 +210,7 @@ fn scan_routes(table: &mut Table<'_>) {
         scans::scan_vertices,
     );
     table.both(Method::GET, of_graph!("/traversers/edges"), &scans::EDGES, scans::edges);
-    table.both(Method::GET, of_graph!("/traversers/edges/shards"), &scans::EDGE_SHARDS, scans::shards);
+    table.both(Method::GET, of_graph!("/traversers/edges/shards"), &scans::EDGE_SHARDS, scans::edge_shards);
     table.both(Method::GET, of_graph!("/traversers/edges/scan"), &scans::SCAN_EDGES, scans::scan_edges);
 }
 

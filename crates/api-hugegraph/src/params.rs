@@ -87,8 +87,11 @@ pub(crate) const IDS: Parameter =
     Parameter::new("ids", ParameterValue::Text, "Ids, as addresses have them.").repeatable();
 
 /// `split_size`
-pub(crate) const SPLIT_SIZE: Parameter =
-    Parameter::new("split_size", ParameterValue::Number(0), "How large shards may be: there is one.");
+pub(crate) const SPLIT_SIZE: Parameter = Parameter::new(
+    "split_size",
+    ParameterValue::Number(0),
+    "How many bytes a shard may be of, about; at least 1048576.",
+);
 
 /// `start`
 pub(crate) const START: Parameter = Parameter::new("start", ParameterValue::Text, "Where the shard begins.");
@@ -110,6 +113,11 @@ pub(crate) const CHECK_VERTEX: Parameter = Parameter::new(
 /// `confirm_message`
 pub(crate) const CONFIRM_MESSAGE: Parameter =
     Parameter::new("confirm_message", ParameterValue::Text, "Says that all data may be deleted.");
+
+/// `type` of metrics
+pub(crate) const METRICS_TYPE: Parameter =
+    Parameter::new("type", ParameterValue::Word(&["json"]), "As JSON. Default: text for Prometheus.")
+        .keyed("type.metrics");
 
 /// `prefix` of graph spaces
 pub(crate) const PREFIX: Parameter = Parameter::new(

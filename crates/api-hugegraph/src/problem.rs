@@ -351,8 +351,13 @@ impl From<MemoryFull> for Problem {
     }
 }
 
+/// Words a refusal of the model, for who answers beside the handlers here.
+pub fn refusal(error: Error) -> Response {
+    Problem::from(error).response()
+}
+
 /// Words a refusal before a handler or behind it.
-pub(crate) fn refuse(refusal: &Refusal) -> Response {
+pub fn refuse(refusal: &Refusal) -> Response {
     let exception = match refusal {
         Refusal::NotFound | Refusal::EmptySegment => NO_PATH,
         Refusal::MethodNotAllowed(_) => NOT_ALLOWED,

@@ -5,6 +5,7 @@
 
 mod error;
 mod served;
+mod within;
 #[cfg(test)]
 mod tests;
 

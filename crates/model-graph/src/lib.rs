@@ -12,6 +12,7 @@ mod tasks;
 mod variables;
 mod objects;
 mod handle;
+mod split;
 mod graphs;
 mod work;
 #[cfg(feature = "testing")]
@@ -28,8 +29,9 @@ pub use query::{Found, Matches, PAGE_TOKEN_BYTES_MAX, VertexRef};
 pub use reader::{
     EdgePage, EdgePages, EdgeRef, EdgesOfMany, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,
 };
+pub use split::{Elements, Part};
 pub use state::GraphState;
-pub use store::{Clock, Deadline, ErrorKind as StoreErrorKind, TenantName, Timestamp};
+pub use store::{Clock, Deadline, ErrorKind as StoreErrorKind, Range, TenantName, Timestamp};
 pub use tasks::{
     TASK_BYTES_MAX, TASK_PAGE_MAX, TASKS_WAITING_MAX, Task, TaskDraft, TaskId, TaskIds, TaskPage, TaskStatus,
     TaskWork, Tasks,

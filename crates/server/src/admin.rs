@@ -10,6 +10,7 @@ use api_http::{
     Content, FrontEnd, Gives, MemoryBudget, Operation, Refusal, Request, Response, Route, handler,
     json_response,
 };
+use api_hugegraph::metrics::{Figures, Page, Storage};
 use http::{Method, StatusCode};
 use parking_lot::Mutex;
 use serde_json::json;
@@ -43,6 +44,8 @@ struct Shared {
     budget: MemoryBudget,
     lane: Lane,
     draining: AtomicBool,
+    /// Whether HugeGraph's API is served.
+    is_hugegraph: AtomicBool,
     probe: Mutex<Option<(Instant, Result<(), String>)>>,
     /// Folders that backups are being written to.
     backups: Mutex<HashSet<PathBuf>>,
@@ -62,6 +65,7 @@ impl Admin {
             budget,
             lane,
             draining: AtomicBool::new(false),
+            is_hugegraph: AtomicBool::new(false),
             probe: Mutex::new(None),
             backups: Mutex::default(),
             started: Instant::now(),
@@ -72,6 +76,53 @@ impl Admin {
     pub(crate) fn set_metrics(&self, metrics: Arc<Metrics>) {
         // Set once, at the start; a second call would change nothing.
         let _ = self.0.metrics.set(metrics);
+    }
+
+    /// Has `/metrics?type=json` answered as HugeGraph's server does.
+    pub(crate) fn serve_hugegraph(&self) {
+        self.0.is_hugegraph.store(true, Ordering::Release);
+    }
+
+    /// What is counted, for HugeGraph's clients.
+    pub(crate) fn figures(&self) -> Figures {
+        let shared = &*self.0;
+        let uptime = shared.started.elapsed();
+        let none = || Figures { uptime, ..Figures::default() };
+        let requests = shared.metrics.get().map_or_else(none, |metrics| metrics.figures(uptime));
+        let statistics = shared.store.statistics();
+        let connections = u64::try_from(shared.connections.count()).unwrap_or(u64::MAX);
+        let waiting = u64::try_from(shared.lane.waiting()).unwrap_or(u64::MAX);
+        let reserved = u64::try_from(shared.budget.reserved_bytes()).unwrap_or(u64::MAX);
+        Figures {
+            gauges: vec![
+                ("server.connections-open", connections),
+                ("server.memory-reserved-bytes", reserved),
+                ("server.long-work-waiting", waiting),
+                ("store.cache-bytes", statistics.cache_bytes),
+                ("store.memtable-bytes", statistics.memtable_bytes),
+                ("store.data-bytes", statistics.data_bytes),
+                ("store.queue-requests", statistics.queue_requests),
+                ("store.writable", u64::from(statistics.is_writable)),
+            ],
+            counters: vec![
+                ("store.commits", statistics.commits),
+                ("store.conflicts", statistics.conflicts),
+                ("store.syncs", statistics.syncs),
+                ("store.bytes-written", statistics.bytes_written),
+                ("store.cache-hits", statistics.cache_hits),
+                ("store.cache-misses", statistics.cache_misses),
+            ],
+            ..requests
+        }
+    }
+
+    /// What the store takes.
+    pub(crate) fn storage(&self) -> Storage {
+        let statistics = self.0.store.statistics();
+        Storage {
+            memory_bytes: statistics.cache_bytes.saturating_add(statistics.memtable_bytes),
+            disk_bytes: statistics.data_bytes,
+        }
     }
 
     /// From now on the server is not ready: load balancers send their requests elsewhere.
@@ -200,9 +251,12 @@ pub(crate) async fn version(_: Admin, _: Request) -> Response {
 const METRICS: Operation = Operation::new("server", "metrics", "Everything that is counted, for Prometheus.")
     .gives(&[(200, Gives::new("Samples as text.", Content::new("", |_| json!({ "text/plain": {} }))))]);
 
-/// Everything that is counted, for Prometheus.
-async fn metrics(admin: Admin, _: Request) -> Response {
+/// Everything that is counted, for Prometheus; for HugeGraph's clients as JSON.
+async fn metrics(admin: Admin, request: Request) -> Response {
     let shared = &*admin.0;
+    if shared.is_hugegraph.load(Ordering::Acquire) && request.params.get("type") == Some("json") {
+        return api_hugegraph::metrics::page(Page::All, &admin.figures());
+    }
     let mut out = Exposition::default();
     out.family("twinfold_build_info", "gauge", "The version as a label; always 1.");
     out.sample("twinfold_build_info", concat!("version=\"", env!("CARGO_PKG_VERSION"), "\""), 1);

@@ -163,6 +163,7 @@ impl Listening {
             ticks.tick().await;
             let ended = u64::try_from(self.connections.sweep(self.patience)).unwrap_or(u64::MAX);
             self.app.metrics.connections.overdue.fetch_add(ended, Ordering::Relaxed);
+            self.app.metrics.tick();
             crate::process::prompt_allocator();
         }
     }

@@ -22,6 +22,7 @@ mod tls;
 mod listen;
 mod door;
 mod brokers;
+mod hugegraph;
 #[cfg(feature = "campaign")]
 mod load_tests;
 mod logs;

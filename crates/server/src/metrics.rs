@@ -8,6 +8,7 @@ mod exposition;
 mod table;
 mod answers;
 mod connections;
+mod figures;
 mod history;
 mod hooks;
 mod jobs;
@@ -24,6 +25,7 @@ use model_series::SkipLog;
 use answers::AnswerCounters;
 use connections::ConnectionCounters;
 pub(crate) use exposition::Exposition;
+use figures::Recent;
 use history::HistoryCounters;
 use hooks::HookMetrics;
 use jobs::JobCounters;
@@ -46,6 +48,8 @@ struct Counters {
     classes: [AtomicU64; CLASSES],
     buckets: [AtomicU64; BUCKETS],
     nanos: AtomicU64,
+    /// The longest.
+    nanos_max: AtomicU64,
 }
 
 /// One route as the metrics name it.
@@ -62,6 +66,8 @@ pub(crate) struct Metrics {
     labels: Vec<Label>,
     /// For each shard, for each route and last for requests without one.
     shards: Vec<Vec<Counters>>,
+    /// How often each route was asked lately.
+    recent: Recent,
     pub(crate) requests_under_way: AtomicUsize,
     pub(crate) connections: ConnectionCounters,
     pub(crate) requests: RequestCounters,
@@ -102,6 +108,7 @@ impl Metrics {
         let shard = || labels.iter().map(|_| Counters::default()).collect();
         let shards = (0..threads.clamp(1, 16)).map(|_| shard()).collect();
         Self {
+            recent: Recent::new(labels.len()),
             labels,
             shards,
             requests_under_way: AtomicUsize::new(0),
@@ -130,6 +137,10 @@ impl Metrics {
         counters.buckets.get(bucket).expect("a bucket behind each bound").fetch_add(1, Ordering::Relaxed);
         let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         counters.nanos.fetch_add(nanos, Ordering::Relaxed);
+        // Rarely longer than all before it: a look is cheaper than a write.
+        if nanos > counters.nanos_max.load(Ordering::Relaxed) {
+            counters.nanos_max.fetch_max(nanos, Ordering::Relaxed);
+        }
     }
 
     /// The sum over all shards of one word of a route.

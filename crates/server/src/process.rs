@@ -1,5 +1,7 @@
 //! What the kernel says of this process: processor time, memory, open files; and giving memory back to it.
 
+use api_hugegraph::metrics::Process;
+
 use crate::metrics::Exposition;
 
 /// Ticks of processor time a second: fixed in Linux' interface to programs.
@@ -36,6 +38,22 @@ pub(crate) fn write(out: &mut Exposition) {
     }
     if let Ok((limit, _)) = rlimit::Resource::NOFILE.get() {
         out.gauge("process_max_fds", "The most file descriptors that may be open.", limit);
+    }
+}
+
+/// What the system says of the process; what cannot be read is zero.
+pub(crate) fn figures() -> Process {
+    let read = |path| std::fs::read_to_string(path).unwrap_or_else(|_| String::new());
+    let (status, machine, load) = (read("/proc/self/status"), read("/proc/meminfo"), read("/proc/loadavg"));
+    let bytes = |text: &str, name| field(text, name).map_or(0, |kibibytes| kibibytes * 1024);
+    Process {
+        resident_bytes: bytes(&status, "VmRSS:"),
+        resident_bytes_peak: bytes(&status, "VmHWM:"),
+        machine_bytes: bytes(&machine, "MemTotal:"),
+        available_bytes: bytes(&machine, "MemAvailable:"),
+        threads: field(&status, "Threads:").unwrap_or(0),
+        processors: std::thread::available_parallelism().map_or(0, std::num::NonZero::get),
+        load: load.split_ascii_whitespace().next().and_then(|load| load.parse().ok()).unwrap_or(0.0),
     }
 }
 

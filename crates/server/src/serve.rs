@@ -21,6 +21,7 @@ use crate::metrics::Metrics;
 use crate::service::{App, RequestLimits};
 use crate::settings::{self, Engine, Settings};
 use crate::tls::Tls;
+use crate::units::Switch;
 use crate::{storage, wiring};
 
 /// File descriptors that the store and the process itself need beside connections.
@@ -167,6 +168,9 @@ impl Server {
             crate::brokers::front_end(&admin, &models.entities),
         ];
         front_ends.push(crate::docs::front_end(&own, crate::admin::refuse));
+        if settings.hugegraph.served == Switch::On {
+            front_ends.push(crate::hugegraph::front_end(&admin, &models.graphs));
+        }
         front_ends.extend(own);
         let router = Router::new(front_ends);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));

@@ -136,6 +136,19 @@ impl Embedded {
         self.shared.skip(partition, range, from, rows_max)
     }
 
+    /// How many bytes ranges take, as far as the engine can tell.
+    ///
+    /// # Errors
+    ///
+    /// `Unavailable`.
+    pub fn sizes(
+        &self,
+        partition: &Partition,
+        ranges: &[Range],
+    ) -> impl Future<Output = Result<Vec<u64>, Error>> + Send {
+        self.shared.sizes(partition, ranges)
+    }
+
     /// The store as it is now.
     ///
     /// # Errors

@@ -73,6 +73,7 @@ mod warm;
 mod committer;
 mod feed;
 mod skip;
+mod sizes;
 mod embedded;
 mod load;
 mod backup;

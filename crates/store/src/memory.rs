@@ -275,6 +275,19 @@ impl Memory {
         Ok(page)
     }
 
+    /// The bytes of keys and values of ranges.
+    pub(crate) fn sizes(&self, partition: &Partition, ranges: &[Range]) -> Result<Vec<u64>, Error> {
+        let state = self.state.read();
+        state.check(partition)?;
+        let size = |range: &Range| {
+            let (start, end) = bounds(partition, range)?;
+            let rows = state.rows.range::<[u8], _>((Bound::Included(&start[..]), Bound::Excluded(&end[..])));
+            let bytes: usize = rows.map(|(place, row)| place.len() + row.value.len()).sum();
+            u64::try_from(bytes).ok()
+        };
+        Ok(ranges.iter().map(|range| size(range).unwrap_or(0)).collect())
+    }
+
     pub(crate) fn skip(
         &self,
         partition: &Partition,

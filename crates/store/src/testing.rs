@@ -67,6 +67,7 @@ pub async fn contract(mut make_store: impl FnMut(Clock) -> Store) {
     reads::check_skip_races(&make_store(clock.clone())).await;
     many::check_many(&make_store(clock.clone())).await;
     many::check_many_moment(&make_store(clock.clone())).await;
+    reads::check_sizes(&make_store(clock.clone())).await;
     snapshots::check_snapshot(&make_store(clock.clone())).await;
     snapshots::check_snapshot_races(&make_store(clock.clone())).await;
     changes::check_feed(&make_store(clock.clone())).await;

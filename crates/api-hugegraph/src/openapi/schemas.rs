@@ -29,6 +29,7 @@ fn server() -> Value {
                 "version": text, "core": text, "gremlin": text, "api": text,
             })),
         })),
+        "Metrics": { "type": "object", "description": "Objects by name, as HugeGraph's server names what it counts." },
         "Apis": object(&["apis"], json!({ "apis": { "type": "object" } })),
         "Task": object(&["id", "task_status"], json!({
             "id": { "type": "integer" }, "task_name": text, "task_type": text, "task_status": { "enum": task_statuses() },

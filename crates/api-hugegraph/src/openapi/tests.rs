@@ -1,10 +1,12 @@
 use std::collections::BTreeSet;
 
 use api_http::{Document, Route};
+use http::Method;
 use model_graph::{Clock, GraphOptions, Graphs, Timestamp};
 use serde_json::Value;
 
 use super::*;
+use crate::metrics::PAGES;
 use crate::table::DEFAULT_SPACE;
 use crate::{AlgorithmJobs, AlgorithmOptions, Api, Lane, Limits, front_ends};
 
@@ -23,10 +25,13 @@ fn the_document_is_of_one_piece_with_the_routes() {
     let is_older = |path: &str| path.starts_with("/graphs");
     let is_newer = |path: &str| path.starts_with("/graphspaces");
     let described = routes.iter().filter(|route| !is_older(route.path) || is_newer(route.path));
-    let text = Document::new(description, described.clone().map(Route::line)).text();
+    // The server has the routes of metrics.
+    let metrics = PAGES.iter().map(|(path, operation, _)| (Method::GET, *path, *operation));
+    let text = Document::new(description, described.clone().map(Route::line).chain(metrics)).text();
     let document: Value = serde_json::from_slice(&text).unwrap();
     let line = |route: &Route| format!("{} {}", route.method, route.path);
-    api_http::testing::check_description(&document, described.map(line));
+    let of_metrics = PAGES.iter().map(|(path, ..)| format!("GET {path}"));
+    api_http::testing::check_description(&document, described.map(line).chain(of_metrics));
     let newer: BTreeSet<_> = routes.iter().filter(|route| is_newer(route.path)).map(line).collect();
     for route in routes.iter().filter(|route| is_older(route.path) && !is_newer(route.path)) {
         let path = ["/graphspaces/{graphspace}", route.path].concat();

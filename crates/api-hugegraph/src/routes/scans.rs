@@ -1,9 +1,11 @@
 //! `/traversers/vertices`, `/traversers/edges`: elements by id, and all of them, as backups read them.
 
-use api_http::{Given, Operation, Request, Response, json_response};
+use api_http::{Given, Operation, Parameter, Request, Response, json_response};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use graph::plan::{Query, plan_edges, plan_vertices};
 use http::StatusCode;
-use model_graph::Error;
+use model_graph::{Elements, Error, Part, Range};
 use serde_json::json;
 
 use super::edges::edge_id;
@@ -19,7 +21,7 @@ use crate::wire::{Page, put_edge, put_vertex, vertex_id_of_url};
 const PAGE_LIMITS: (u64, u64) = (100_000, 800_000);
 /// The least size of a shard that clients may ask for, in bytes.
 const SPLIT_SIZE_MIN: u64 = 1024 * 1024;
-/// The one shard: where it begins and ends.
+/// Where the first shard begins, and the last one ends.
 const SHARD: (&str, &str) = ("0", "4294967295");
 
 /// GET `/traversers/vertices`
@@ -73,29 +75,50 @@ fn check_ids(count: usize) -> Result<(), Problem> {
 }
 
 /// GET `/traversers/vertices/shards`
-pub(crate) const VERTEX_SHARDS: Operation =
-    operation("vertices", "listVertexShards", "The shards in which all vertices are scanned: there is one.")
-        .query(&[&[params::SPLIT_SIZE]])
-        .gives(&[(200, done(json_of("Shards")))])
-        .refuses(&[400, 404]);
+pub(crate) const VERTEX_SHARDS: Operation = operation(
+    "vertices",
+    "listVertexShards",
+    "Shards in which all vertices are scanned, one beside the other.",
+)
+.query(&[&[params::SPLIT_SIZE]])
+.gives(&[(200, done(json_of("Shards")))])
+.refuses(&[400, 404]);
 
 /// GET `/traversers/edges/shards`
 pub(crate) const EDGE_SHARDS: Operation =
-    operation("edges", "listEdgeShards", "The shards in which all edges are scanned: there is one.")
+    operation("edges", "listEdgeShards", "Shards in which all edges are scanned, one beside the other.")
         .query(&[&[params::SPLIT_SIZE]])
         .gives(&[(200, done(json_of("Shards")))])
         .refuses(&[400, 404]);
 
-/// GET `/traversers/vertices/shards` and `/traversers/edges/shards`
-pub(crate) async fn shards(api: Api, request: Request) -> Result<Response, Problem> {
-    let size = Given::of(&request).number(&params::SPLIT_SIZE, u64::MAX)?.unwrap_or(0);
+/// GET `/traversers/vertices/shards`
+pub(crate) async fn vertex_shards(api: Api, request: Request) -> Result<Response, Problem> {
+    shards(&api, &request, Elements::Vertices).await
+}
+
+/// GET `/traversers/edges/shards`
+pub(crate) async fn edge_shards(api: Api, request: Request) -> Result<Response, Problem> {
+    shards(&api, &request, Elements::Edges).await
+}
+
+async fn shards(api: &Api, request: &Request, elements: Elements) -> Result<Response, Problem> {
+    let size = Given::of(request).number(&params::SPLIT_SIZE, u64::MAX)?.unwrap_or(0);
     if size < SPLIT_SIZE_MIN {
         return Err(Problem::illegal_argument(format!(
             "The split-size must be >= {SPLIT_SIZE_MIN} bytes, but got {size}"
         )));
     }
-    api.graph(&request).await?;
-    ok(&json!({ "shards": [{ "start": SHARD.0, "end": SHARD.1, "length": 0 }] }))
+    let parts = api.graph(request).await?.split(elements, size).await?;
+    let all = elements.range();
+    let shard = |part: &Part| {
+        let Range { start, end } = &part.range;
+        let start = if *start == all.start { SHARD.0.to_owned() } else { BASE64.encode(start) };
+        let end = end.as_ref().filter(|_| *end != all.end);
+        let end = end.map_or_else(|| SHARD.1.to_owned(), |end| BASE64.encode(end));
+        json!({ "start": start, "end": end, "length": part.bytes })
+    };
+    let shards: Vec<_> = parts.iter().map(shard).collect();
+    ok(&json!({ "shards": shards }))
 }
 
 /// GET `/traversers/vertices/scan`
@@ -107,10 +130,11 @@ pub(crate) const SCAN_VERTICES: Operation =
 
 /// GET `/traversers/vertices/scan`
 pub(crate) async fn scan_vertices(api: Api, request: Request) -> Result<Response, Problem> {
-    let paging = scan(&request)?;
+    let (range, paging) = scan(&request, Elements::Vertices)?;
     let graph = api.graph(&request).await?;
     let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
     let stages = plan_vertices(&state.schema, &Query::default()).map_err(Error::from)?;
+    let stages = stages.into_iter().map(|stage| stage.within(&range)).collect();
     paging.answer(&request, ("vertices", &state.schema), (&reader, &api.shared.lane), stages).await
 }
 
@@ -123,32 +147,29 @@ pub(crate) const SCAN_EDGES: Operation =
 
 /// GET `/traversers/edges/scan`
 pub(crate) async fn scan_edges(api: Api, request: Request) -> Result<Response, Problem> {
-    let paging = scan(&request)?;
+    let (range, paging) = scan(&request, Elements::Edges)?;
     let graph = api.graph(&request).await?;
     let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
     let stages = plan_edges(&state.schema, &Query::default()).map_err(Error::from)?;
+    let stages = stages.into_iter().map(|stage| stage.within(&range)).collect();
     paging.answer(&request, ("edges", &state.schema), (&reader, &api.shared.lane), stages).await
 }
 
-/// What a scan asks for: of the one shard.
-fn scan(request: &Request) -> Result<Paging, Problem> {
+/// What a scan asks for: the keys of its shard, and which page.
+fn scan(request: &Request, elements: Elements) -> Result<(Range, Paging), Problem> {
     let given = Given::of(request);
-    for (parameter, expected) in [(&params::START, SHARD.0), (&params::END, SHARD.1)] {
-        match given.get(parameter) {
-            None => {
-                return Err(Problem::illegal_argument(format!(
-                    "The {} parameter can't be null: a shard is asked for as it was answered",
-                    parameter.name
-                )));
-            }
-            Some(text) if text != expected => {
-                return Err(Problem::illegal_argument(format!(
-                    "Invalid {} of a shard: '{text}'",
-                    parameter.name
-                )));
-            }
-            Some(_) => {}
-        }
-    }
-    Paging::of_scan(&given, PAGE_LIMITS)
+    let bound = |parameter: &Parameter, whole: &str| {
+        let Some(text) = given.get(parameter) else {
+            return Err(Problem::illegal_argument(format!(
+                "The {} parameter can't be null: a shard is asked for as it was answered",
+                parameter.name
+            )));
+        };
+        let wrong = |_| Problem::illegal_argument(format!("Invalid {} of a shard: '{text}'", parameter.name));
+        if text == whole { Ok(None) } else { BASE64.decode(text).map(Some).map_err(wrong) }
+    };
+    let range = elements.part(bound(&params::START, SHARD.0)?, bound(&params::END, SHARD.1)?);
+    let range =
+        range.ok_or_else(|| Problem::illegal_argument("Invalid shard: it is none of these elements"))?;
+    Ok((range, Paging::of_scan(&given, PAGE_LIMITS)?))
 }

@@ -13,6 +13,7 @@ mod backup;
 mod clients;
 mod faults;
 mod formats;
+mod graphs;
 mod hooks;
 mod http;
 mod limits;

@@ -208,6 +208,18 @@ async fn passed(store: &Store, range: &Range, rows_max: usize) -> (usize, Option
     }
 }
 
+/// Sizes are estimates: of nothing none, and in the order of the ranges.
+pub(super) async fn check_sizes(store: &Store) {
+    let rows = (0..100).map(|n| put(&format!("k{n:02}"), "of some length")).collect();
+    done(store, commit(1, vec![], rows)).await;
+    let nothing = Range { start: bytes("z"), end: Some(bytes("a")) };
+    let ranges = [Range::prefix("k"), nothing, Range::prefix("k0"), Range::prefix("x")];
+    let sizes = store.sizes(&things(0), &ranges).await.expect("sizes");
+    let [all, nothing, some, none] = sizes[..] else { panic!("{sizes:?}") };
+    assert!(all >= some && nothing == 0 && none == 0, "{sizes:?}");
+    assert_eq!(store.sizes(&things(0), &[]).await.expect("sizes"), Vec::<u64>::new());
+}
+
 /// Who writes counts its own rows at once, whoever writes and counts beside it.
 pub(super) async fn check_skip_races(store: &Store) {
     const ROWS: u32 = 3_000;
