@@ -1,6 +1,7 @@
 //! The edges from one vertex to another.
 //!
-//! Those of a label, with given sort values or with any; of all labels if none is named. `limit` bounds the edges that are given.
+//! Those of a label, with given sort values or with any; of all labels if none is named. `limit` bounds the edges that are given. Where label,
+//! sort values and so the id are given, it is one look-up.
 
 use graph::{EdgeDirection, EdgeId, VertexId};
 use model_graph::Reader;
@@ -24,7 +25,22 @@ pub struct EdgeExist {
     pub limit: i64,
 }
 
-/// The edges from one vertex to another. Cost: the edges of the first, of the label.
+impl EdgeExist {
+    /// The id of the edge, if there can be one alone.
+    fn id(&self) -> Option<EdgeId> {
+        let StepLabel { label, sub_label } = self.label?;
+        Some(EdgeId {
+            source: self.source.clone(),
+            label,
+            sub_label: sub_label?,
+            sort_values: self.sort_values.clone()?,
+            target: self.target.clone(),
+        })
+    }
+}
+
+/// The edges from one vertex to another. Cost: a look-up of the edge whose label, without sub labels, and sort values are given; else the edges
+/// of the first vertex, of the label.
 ///
 /// # Errors
 ///
@@ -35,6 +51,9 @@ pub async fn edge_exist(
     asked: &EdgeExist,
 ) -> Result<Vec<EdgeId>, Error> {
     check_limit(asked.limit)?;
+    if let Some(id) = asked.id() {
+        return Ok(reader.edge(&id).await?.into_iter().map(|edge| edge.id).collect());
+    }
     let walk = async {
         let mut walk = Walk::new(reader, options);
         let labels: Vec<_> = asked.label.iter().map(|label| label.label).collect();

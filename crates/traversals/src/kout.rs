@@ -142,6 +142,10 @@ async fn by_breadth(walk: &mut Walk<'_>, source: u32, asked: &Kout) -> Result<Fo
     for depth in (0..asked.max_depth).rev() {
         let (frontier, base) = (layers.last().to_vec(), place(layers.last_start()));
         let left = if asked.basic { capacity.saturating_sub(visited) } else { usize::MAX };
+        if depth == 0 && left == 0 {
+            layers.close();
+            break;
+        }
         let full = layers.len().saturating_add(limit.min(left));
         marks.begin_round();
         let mut expansion = walk.expand(&frontier, &asked.step).between(&asked.vertex_filters);

@@ -1,7 +1,7 @@
 //! What walks are asked for in bodies: steps, and the vertices from which they go.
 
 use graph::VertexId;
-use graph::schema::{EdgeLabel, Schema, VertexLabel};
+use graph::schema::{EdgeLabel, EdgeLabelKind, Schema, VertexLabel};
 use lang_json::Reader;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -174,6 +174,12 @@ pub(crate) fn vertex_label<'s>(schema: &'s Schema, name: &str) -> Result<&'s Ver
 /// 400.
 pub(crate) fn step_label(schema: &Schema, name: &str) -> Result<StepLabel, Problem> {
     edge_label(schema, name).map(label_of)
+}
+
+/// An edge label whose edges have no sub labels but itself, unless it is a parent.
+pub(crate) fn exact_label(label: &EdgeLabel) -> StepLabel {
+    let sub_label = (label.kind != EdgeLabelKind::Parent).then_some(label.id);
+    StepLabel { label: label.key_label(), sub_label }
 }
 
 fn label_of(label: &EdgeLabel) -> StepLabel {

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use ::graph::VertexId;
 use traversals::*;
 
-use crate::graph::{each_graph, number, options, plain_paths};
+use crate::graph::{PlainStep, each_graph, number, options, plain_paths};
 
-fn asked(source: i64, target: i64, direction: Direction, max_depth: i64) -> Paths {
+fn asked(source: i64, target: i64, step: &PlainStep, max_depth: i64) -> Paths {
     Paths {
         source: VertexId::Number(source),
         target: VertexId::Number(target),
-        step: Step::new(direction, None),
+        step: step.step.clone(),
         max_depth,
         capacity: NO_LIMIT,
         limit: NO_LIMIT,
@@ -21,11 +21,15 @@ fn asked(source: i64, target: i64, direction: Direction, max_depth: i64) -> Path
 #[test]
 fn paths_are_all_that_there_are() {
     each_graph(60, (9, 16), async |graph, reader, random| {
-        let (source, target, direction) = (random.vertex(9), random.vertex(9), random.direction());
+        let (source, target, mut step) = (random.vertex(9), random.vertex(9), random.step());
+        step.step.skip_degree = 0;
         for depth in [1, 2, 3, 5] {
-            let mut expected = graph.simple_paths(source, direction, depth);
+            // The walks take turns, the one from the source first.
+            let mut expected = graph.paths_between(source, &step, depth, |ahead, back| {
+                ahead - ahead.min(back) <= 1 && ahead >= back
+            });
             expected.retain(|path| path.len() > 1 && path.last() == Some(&target));
-            let asked = asked(source, target, direction, depth as i64);
+            let asked = asked(source, target, &step, depth as i64);
             let found = paths(reader, &options(), &asked).await.unwrap();
             let given = plain_paths(&found.known, &found.paths);
             assert!(given.is_sorted_by_key(Vec::len));
@@ -41,7 +45,8 @@ fn paths_are_all_that_there_are() {
 #[test]
 fn crosspoints_are_where_two_walks_meet() {
     each_graph(60, (9, 16), async |graph, reader, random| {
-        let (source, target, direction) = (random.vertex(9), random.vertex(9), random.direction());
+        let (source, target, mut step) = (random.vertex(9), random.vertex(9), random.step());
+        step.step.skip_degree = 0;
         if source == target {
             return;
         }
@@ -50,7 +55,7 @@ fn crosspoints_are_where_two_walks_meet() {
             for length in 1..=depth {
                 let (ahead, back) = (length - length / 2, length / 2);
                 let ends = |from, steps| {
-                    let mut paths = graph.simple_paths(from, direction, steps);
+                    let mut paths = graph.simple_paths(from, &step, steps);
                     paths.retain(|path| path.len() == steps + 1);
                     paths
                 };
@@ -63,7 +68,7 @@ fn crosspoints_are_where_two_walks_meet() {
                     }
                 }
             }
-            let asked = asked(source, target, direction, depth as i64);
+            let asked = asked(source, target, &step, depth as i64);
             let found = crosspoints(reader, &options(), &asked).await.unwrap();
             let points = found.paths.iter().map(|path| number(&found.known, path.crosspoint.unwrap()));
             let given: BTreeSet<_> = points.zip(plain_paths(&found.known, &found.paths)).collect();

@@ -31,7 +31,7 @@ async fn a_walk_ends_at_its_deadline() {
 #[tokio::test]
 async fn a_search_ends_at_its_capacity() {
     let reader = PlainGraph::random(&mut Random::new(1), 500, 1_000).reader().await;
-    let (source, target) = (VertexId::Number(0), VertexId::Number(1));
+    let (source, target) = (VertexId::Number(300), VertexId::Number(301));
     let step = Step::new(Direction::Both, None).with_degree(2);
     let shortest =
         ShortestPath { source: source.clone(), target: target.clone(), step, max_depth: 20, capacity: 8 };

@@ -11,7 +11,7 @@ use ::graph::{
 };
 use model_graph::{Reader, ReaderContext, VisibleLabels};
 use store::{Clock, Commit, Deadline, ErrorKind, Lane, Store, Tenant, Timestamp, Write, WriteIds};
-use traversals::{Direction, Numbering, Path, WalkOptions};
+use traversals::{Direction, NO_LIMIT, Numbering, Path, Step, WalkOptions};
 
 /// The property of edges that is their weight.
 pub(crate) const WEIGHT: PropertyKeyId = PropertyKeyId(1);
@@ -24,6 +24,7 @@ pub(crate) struct PlainEdge {
     pub(crate) source: i64,
     pub(crate) target: i64,
     pub(crate) label: u32,
+    pub(crate) sort_values: &'static str,
     pub(crate) weight: Option<f64>,
 }
 
@@ -32,6 +33,32 @@ pub(crate) struct PlainEdge {
 pub(crate) struct PlainGraph {
     pub(crate) vertices: BTreeSet<i64>,
     pub(crate) edges: Vec<PlainEdge>,
+}
+
+/// A step in plain sight.
+#[derive(Clone, Debug)]
+pub(crate) struct PlainStep {
+    pub(crate) step: Step,
+    /// Its filter takes edges that weigh more.
+    pub(crate) heavier: Option<f64>,
+}
+
+/// An edge as a step takes it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PlainHop {
+    pub(crate) target: i64,
+    pub(crate) weight: f64,
+    pub(crate) is_out: bool,
+}
+
+impl PlainStep {
+    pub(crate) fn of(step: Step) -> Self {
+        Self { step, heavier: None }
+    }
+
+    pub(crate) fn reversed(&self) -> Self {
+        Self { step: self.step.reversed(), heavier: self.heavier }
+    }
 }
 
 /// Numbers that look random; the same of the same seed.
@@ -54,7 +81,37 @@ impl Random {
     }
 
     pub(crate) fn direction(&mut self) -> Direction {
-        [Direction::Out, Direction::In, Direction::Both][usize::try_from(self.below(3)).unwrap()]
+        self.one_of(&[Direction::Out, Direction::In, Direction::Both])
+    }
+
+    pub(crate) fn one_of<T: Clone>(&mut self, of: &[T]) -> T {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()].clone()
+    }
+
+    /// A step that reads all edges, of any labels.
+    pub(crate) fn open_step(&mut self) -> PlainStep {
+        let labels: [&[u32]; 4] = [&[], &[1], &[2], &[1, 2]];
+        let labels = self.one_of(&labels).iter().map(|label| LabelId(*label).into()).collect();
+        let step = Step { direction: self.direction(), labels, ..Step::default() };
+        PlainStep::of(step.with_degree(NO_LIMIT))
+    }
+
+    /// A step that reads all edges, and takes those of any labels and weights.
+    pub(crate) fn all_edges(&mut self) -> PlainStep {
+        let PlainStep { mut step, .. } = self.open_step();
+        let heavier = self.one_of(&[None, None, Some(0.5), Some(2.0)]);
+        step = step.with_conditions(heavier.map(heavier_than).into_iter().collect());
+        PlainStep { step, heavier }
+    }
+
+    /// A step of any kind.
+    pub(crate) fn step(&mut self) -> PlainStep {
+        let PlainStep { mut step, heavier } = self.all_edges();
+        step.max_degree = self.one_of(&[NO_LIMIT, NO_LIMIT, 10_000, 1, 2, 3, 5]);
+        if step.max_degree != NO_LIMIT && self.below(3) == 0 {
+            step.skip_degree = step.max_degree + self.vertex(4);
+        }
+        PlainStep { step, heavier }
     }
 }
 
@@ -75,6 +132,7 @@ impl PlainGraph {
             source: *source,
             target: *target,
             label: 1,
+            sort_values: "",
             weight: None,
         };
         Self { vertices, edges: edges.iter().map(edge).collect() }
@@ -85,51 +143,90 @@ impl PlainGraph {
         let is_there =
             self.edges.iter().any(|edge| (edge.source, edge.target, edge.label) == (source, target, label));
         if !is_there {
-            self.edges.push(PlainEdge { source, target, label, weight });
+            self.edges.push(PlainEdge { source, target, label, sort_values: "", weight });
         }
     }
 
-    /// A graph of so many vertices, and at most so many edges of two labels, some with weights.
+    /// Another edge of the same label between two vertices.
+    pub(crate) fn add_parallel(&mut self, edge: &PlainEdge, weight: Option<f64>) {
+        self.edges.push(PlainEdge { sort_values: "b", weight, ..edge.clone() });
+    }
+
+    /// A graph of so many vertices, and at most so many edges of two labels, some with weights, some parallel, some from a vertex to itself;
+    /// a few vertices have many of them.
     pub(crate) fn random(random: &mut Random, vertices: u64, edges: u64) -> Self {
         let mut graph = Self::default();
         graph.vertices.extend(0..i64::try_from(vertices).unwrap());
         for _ in 0..edges {
-            let (source, target) = (random.vertex(vertices), random.vertex(vertices));
+            let source = match random.below(3) {
+                0 => random.vertex(2),
+                _ => random.vertex(vertices),
+            };
+            let target = random.vertex(vertices);
             let label = 1 + u32::try_from(random.below(2)).unwrap();
             let weight = (random.below(4) > 0).then(|| random.vertex(9) as f64 / 2.0);
             graph.add(source, target, label, weight);
         }
+        for edge in graph.edges.clone() {
+            if random.below(6) == 0 {
+                let weight = Some(random.vertex(9) as f64 / 2.0);
+                graph.add_parallel(&edge, weight);
+            }
+        }
         graph
     }
 
-    /// The vertices at the other ends of the edges of one, as a walk takes them: in the order of direction, label and key.
-    pub(crate) fn neighbours(&self, vertex: i64, direction: Direction, label: Option<u32>) -> Vec<i64> {
-        self.hops(vertex, direction, label).into_iter().map(|(other, _)| other).collect()
+    /// The edges that a step takes from a vertex, in the order of direction, label and key.
+    pub(crate) fn taken(&self, vertex: i64, plain: &PlainStep) -> Vec<PlainHop> {
+        let step = &plain.step;
+        let mut read = Vec::new();
+        for is_out in [true, false] {
+            let is_taken = match step.direction {
+                Direction::Out => is_out,
+                Direction::In => !is_out,
+                Direction::Both => true,
+            };
+            let ends = |edge: &PlainEdge| match is_out {
+                true => (edge.source, edge.target),
+                false => (edge.target, edge.source),
+            };
+            let has_label = |edge: &&PlainEdge| {
+                step.labels.is_empty() || step.labels.iter().any(|label| label.label.0 == edge.label)
+            };
+            let mut edges: Vec<_> = self
+                .edges
+                .iter()
+                .filter(has_label)
+                .filter(|edge| is_taken && ends(edge).0 == vertex)
+                .collect();
+            edges.sort_by_key(|edge| (edge.label, edge.sort_values, ends(edge).1));
+            read.extend(edges.into_iter().map(|edge| (ends(edge).1, edge.weight, is_out)));
+        }
+        let (degree, skip) = (usize::try_from(step.max_degree), usize::try_from(step.skip_degree).unwrap());
+        let degree = degree.unwrap_or(usize::MAX);
+        read.truncate(if skip > 0 { skip } else { degree });
+        read.retain(|(_, weight, _)| {
+            plain.heavier.is_none_or(|than| weight.is_some_and(|weight| weight > than))
+        });
+        if skip > 0 && read.len() >= skip {
+            read.clear();
+        }
+        read.truncate(degree);
+        let hop = |(target, weight, is_out): (i64, Option<f64>, bool)| PlainHop {
+            target,
+            weight: weight.unwrap_or(1.0),
+            is_out,
+        };
+        read.into_iter().map(hop).collect()
     }
 
-    /// The same with what the edges weigh; those that do not say weigh 1.
-    pub(crate) fn hops(&self, vertex: i64, direction: Direction, label: Option<u32>) -> Vec<(i64, f64)> {
-        let side = |is_out: bool| {
-            let mut found: Vec<(u32, i64, f64)> = Vec::new();
-            for edge in self.edges.iter().filter(|edge| label.is_none_or(|label| edge.label == label)) {
-                let (at, other) =
-                    if is_out { (edge.source, edge.target) } else { (edge.target, edge.source) };
-                if at == vertex {
-                    found.push((edge.label, other, edge.weight.unwrap_or(1.0)));
-                }
-            }
-            found.sort_by_key(|(label, other, _)| (*label, *other));
-            found.into_iter().map(|(_, other, weight)| (other, weight)).collect::<Vec<_>>()
-        };
-        match direction {
-            Direction::Out => side(true),
-            Direction::In => side(false),
-            Direction::Both => [side(true), side(false)].concat(),
-        }
+    /// The vertices that a step leads to.
+    pub(crate) fn next(&self, vertex: i64, step: &PlainStep) -> BTreeSet<i64> {
+        self.taken(vertex, step).iter().map(|hop| hop.target).collect()
     }
 
     /// All paths that pass no vertex twice, of at most so many edges, from a vertex on; itself alone first.
-    pub(crate) fn simple_paths(&self, from: i64, direction: Direction, depth: usize) -> Vec<Vec<i64>> {
+    pub(crate) fn simple_paths(&self, from: i64, step: &PlainStep, depth: usize) -> Vec<Vec<i64>> {
         let (mut found, mut at) = (vec![vec![from]], 0);
         while at < found.len() {
             let path = found[at].clone();
@@ -137,13 +234,40 @@ impl PlainGraph {
             if path.len() > depth {
                 continue;
             }
-            let next: BTreeSet<i64> =
-                self.neighbours(*path.last().unwrap(), direction, None).into_iter().collect();
+            let next = self.next(*path.last().unwrap(), step);
             for vertex in next.into_iter().filter(|vertex| !path.contains(vertex)) {
                 found.push([&path[..], &[vertex]].concat());
             }
         }
         found
+    }
+
+    /// The paths from a vertex on whose first edges a step takes, and whose others it takes the other way from behind: `ahead` of so many
+    /// edges says how many are taken from the beginning.
+    pub(crate) fn paths_between(
+        &self,
+        from: i64,
+        step: &PlainStep,
+        depth: usize,
+        is_split: impl Fn(usize, usize) -> bool,
+    ) -> Vec<Vec<i64>> {
+        let every = PlainStep {
+            step: Step { max_degree: NO_LIMIT, skip_degree: 0, ..step.step.clone() },
+            heavier: step.heavier,
+        };
+        let back = step.reversed();
+        let mut paths = self.simple_paths(from, &every, depth);
+        paths.retain(|path| {
+            let edges = path.len() - 1;
+            let taken = |pair: &[i64], is_ahead: bool| match is_ahead {
+                true => self.next(pair[0], step).contains(&pair[1]),
+                false => self.next(pair[1], &back).contains(&pair[0]),
+            };
+            (0..=edges)
+                .filter(|ahead| is_split(*ahead, edges - ahead))
+                .any(|ahead| path.windows(2).enumerate().all(|(at, pair)| taken(pair, at < ahead)))
+        });
+        paths
     }
 
     /// It in a store, over so many buckets.
@@ -161,7 +285,7 @@ impl PlainGraph {
                 properties.put_one(WEIGHT, ScalarRef::Double(weight));
             }
             let ends = (VertexId::Number(edge.source), VertexId::Number(edge.target));
-            rows.extend(edge_rows(ends, LabelId(edge.label), "", properties.finish(), buckets));
+            rows.extend(edge_rows(ends, LabelId(edge.label), edge.sort_values, properties.finish(), buckets));
         }
         stored(store, rows, buckets).await
     }
@@ -231,7 +355,7 @@ pub(crate) async fn stored(store: &Store, rows: Vec<BucketRow>, buckets: u32) ->
 }
 
 /// That an edge weighs more.
-pub(crate) fn heavier(than: f64) -> Condition {
+pub(crate) fn heavier_than(than: f64) -> Condition {
     Condition { key: WEIGHT, test: Test::Range(Bound::Excluded(Scalar::Double(than)), Bound::Unbounded) }
 }
 

@@ -12,4 +12,5 @@ mod patterns;
 mod rays;
 mod similar;
 mod ranks;
+mod plain_ranks;
 mod ends;

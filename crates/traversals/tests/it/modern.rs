@@ -6,7 +6,7 @@ use model_graph::Reader;
 use store::{Clock, Timestamp};
 use traversals::*;
 
-use crate::graph::{NAME, WEIGHT, edge_rows, heavier, options, stored, vertex_row};
+use crate::graph::{NAME, WEIGHT, edge_rows, heavier_than, options, stored, vertex_row};
 
 const KNOWS: LabelId = LabelId(1);
 const CREATED: LabelId = LabelId(2);
@@ -91,7 +91,7 @@ async fn two_steps_from_marko() {
 #[tokio::test]
 async fn steps_with_filters() {
     let reader = modern().await;
-    let heavy = |label| LabelFilter { label: Some(label), conditions: vec![heavier(0.4)] };
+    let heavy = |label| LabelFilter { label: Some(label), conditions: vec![heavier_than(0.4)] };
     let step = Step {
         labels: vec![KNOWS.into(), CREATED.into()],
         filters: vec![heavy(KNOWS), heavy(CREATED)],

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use ::graph::{LabelId, VertexId};
+use ::graph::VertexId;
 use traversals::*;
 
-use crate::graph::{PlainGraph, each_graph, numbers, options, plain_edges, plain_paths};
+use crate::graph::{PlainGraph, PlainStep, each_graph, numbers, options, plain_edges, plain_paths};
 
 /// The vertices that are exactly so many steps away: each layer, without those of earlier ones if only the nearest count.
 fn layers(
     graph: &PlainGraph,
     source: i64,
-    (direction, label): (Direction, Option<u32>),
+    step: &PlainStep,
     depth: i64,
     nearest: bool,
 ) -> Vec<BTreeSet<i64>> {
@@ -19,7 +19,7 @@ fn layers(
     for _ in 0..depth {
         let mut next = BTreeSet::new();
         for vertex in layers.last().unwrap() {
-            next.extend(graph.neighbours(*vertex, direction, label));
+            next.extend(graph.next(*vertex, step));
         }
         next.remove(&source);
         if nearest {
@@ -31,26 +31,29 @@ fn layers(
     layers
 }
 
+fn kout_of(source: i64, step: &PlainStep, max_depth: i64, nearest: bool) -> Kout {
+    Kout {
+        source: VertexId::Number(source),
+        step: step.step.clone(),
+        vertex_filters: Vec::new(),
+        max_depth,
+        nearest,
+        capacity: NO_LIMIT,
+        limit: NO_LIMIT,
+        with_paths: true,
+        mode: TraverseMode::Breadth,
+        basic: false,
+    }
+}
+
 #[test]
 fn kout_gives_the_last_layer() {
-    each_graph(60, (12, 24), async |graph, reader, random| {
-        let (source, direction) = (random.vertex(12), random.direction());
-        let label = [None, Some(1)][usize::try_from(random.below(2)).unwrap()];
+    each_graph(80, (12, 24), async |graph, reader, random| {
+        let (source, step) = (random.vertex(12), random.step());
         for (depth, nearest) in [(1, true), (2, true), (3, true), (2, false), (4, false), (30, true)] {
-            let expected = layers(graph, source, (direction, label), depth, nearest).pop().unwrap();
+            let expected = layers(graph, source, &step, depth, nearest).pop().unwrap();
             for mode in [TraverseMode::Breadth, TraverseMode::Depth] {
-                let asked = Kout {
-                    source: VertexId::Number(source),
-                    step: Step::new(direction, label.map(|label| LabelId(label).into())),
-                    vertex_filters: Vec::new(),
-                    max_depth: depth,
-                    nearest,
-                    capacity: NO_LIMIT,
-                    limit: NO_LIMIT,
-                    with_paths: true,
-                    mode,
-                    basic: false,
-                };
+                let asked = Kout { mode, ..kout_of(source, &step, depth, nearest) };
                 let reached = kout(reader, &options(), &asked).await.unwrap();
                 let found = numbers(&reached.known, &reached.vertices);
                 assert_eq!(found.iter().copied().collect::<BTreeSet<_>>(), expected, "{asked:?} {graph:?}");
@@ -59,7 +62,7 @@ fn kout_gives_the_last_layer() {
                 for (path, end) in plain_paths(&reached.known, &reached.paths).iter().zip(&found) {
                     assert_eq!((path[0], path.last(), path.len() as i64), (source, Some(end), depth + 1));
                     for pair in path.windows(2) {
-                        assert!(graph.neighbours(pair[0], direction, label).contains(&pair[1]));
+                        assert!(graph.next(pair[0], &step).contains(&pair[1]));
                         assert!(
                             edges.contains(&(pair[0], pair[1])) || edges.contains(&(pair[1], pair[0])),
                             "{path:?} {edges:?}"
@@ -73,15 +76,48 @@ fn kout_gives_the_last_layer() {
     });
 }
 
+/// What the capacity says of a k-out: how many vertices the last layer has, or at which depth it is reached.
+fn within(asked: &Kout, layers: &[BTreeSet<i64>]) -> Result<usize, String> {
+    let (Ok(capacity), Ok(limit)) = (usize::try_from(asked.capacity), usize::try_from(asked.limit)) else {
+        unreachable!("both are given")
+    };
+    let (mut visited, mut seen) = (usize::from(asked.basic), BTreeSet::new());
+    let (last, before) = layers[1..].split_last().unwrap();
+    for (layer, left) in before.iter().zip((1..=before.len()).rev()) {
+        let new = layer.iter().filter(|vertex| seen.insert(**vertex)).count();
+        visited += if asked.basic { layer.len() } else { new };
+        if visited >= capacity {
+            return Err(format!("Reach capacity '{capacity}' while remaining depth '{left}'"));
+        }
+    }
+    Ok(last.len().min(limit).min(if asked.basic { capacity - visited } else { usize::MAX }))
+}
+
+#[test]
+fn kout_ends_at_its_capacity() {
+    each_graph(80, (12, 30), async |graph, reader, random| {
+        let (source, step) = (random.vertex(12), random.step());
+        let (basic, nearest) = (random.below(2) == 0, random.below(2) == 0);
+        let depth = 1 + random.vertex(4);
+        let capacity = 1 + random.vertex(14);
+        let limit = 1 + random.vertex(if basic { capacity.unsigned_abs() } else { 14 });
+        let asked = Kout { capacity, limit, basic, ..kout_of(source, &step, depth, nearest) };
+        let expected = within(&asked, &layers(graph, source, &step, depth, nearest));
+        let found = kout(reader, &options(), &asked).await;
+        let found = found.map(|found| found.vertices.len()).map_err(|error| error.to_string());
+        assert_eq!(found, expected, "{asked:?} {graph:?}");
+    });
+}
+
 #[test]
 fn kneighbor_gives_all_layers() {
-    each_graph(60, (14, 22), async |graph, reader, random| {
-        let (source, direction) = (random.vertex(14), random.direction());
+    each_graph(80, (14, 22), async |graph, reader, random| {
+        let (source, step) = (random.vertex(14), random.step());
         for (depth, limit) in [(1, NO_LIMIT), (2, NO_LIMIT), (5, NO_LIMIT), (3, 4)] {
-            let expected = layers(graph, source, (direction, None), depth, true);
+            let expected = layers(graph, source, &step, depth, true);
             let asked = Kneighbor {
                 source: VertexId::Number(source),
-                step: Step::new(direction, None),
+                step: step.step.clone(),
                 vertex_filters: Vec::new(),
                 max_depth: depth,
                 limit,
@@ -101,34 +137,10 @@ fn kneighbor_gives_all_layers() {
             let read: usize = expected.iter().rev().skip(1).map(BTreeSet::len).sum();
             if limit == NO_LIMIT {
                 assert_eq!(reached.measure.vertices, read as u64);
+                let taken = |vertex: &i64| graph.taken(*vertex, &step).len();
+                let edges: usize = expected.iter().rev().skip(1).flatten().map(taken).sum();
+                assert_eq!(reached.measure.edges, edges as u64);
             }
-        }
-    });
-}
-
-#[test]
-fn degrees_bound_edges_and_skip_hubs() {
-    each_graph(40, (8, 40), async |graph, reader, random| {
-        let (source, direction) = (random.vertex(8), random.direction());
-        let neighbours = graph.neighbours(source, direction, None);
-        for (max_degree, skip_degree) in [(3, 0), (3, 4), (3, 6), (1, 1), (100, 0), (NO_LIMIT, 0)] {
-            let step = Step { max_degree, skip_degree, ..Step::new(direction, None) };
-            let is_hub = skip_degree > 0 && neighbours.len() >= usize::try_from(skip_degree).unwrap();
-            let taken = if is_hub { 0 } else { usize::try_from(max_degree).unwrap_or(usize::MAX) };
-            let expected: BTreeSet<i64> =
-                neighbours.iter().take(taken).filter(|vertex| **vertex != source).copied().collect();
-            let asked = Kneighbor {
-                source: VertexId::Number(source),
-                step,
-                vertex_filters: Vec::new(),
-                max_depth: 1,
-                limit: NO_LIMIT,
-                with_paths: false,
-            };
-            let reached = kneighbor(reader, &options(), &asked).await.unwrap();
-            let found: BTreeSet<i64> = numbers(&reached.known, &reached.vertices).into_iter().collect();
-            assert_eq!(found, expected, "{asked:?} {graph:?}");
-            assert_eq!(reached.measure.edges, neighbours.iter().take(taken).count() as u64);
         }
     });
 }

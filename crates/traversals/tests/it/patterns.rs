@@ -6,7 +6,8 @@ use ::graph::{LabelId, VertexId};
 use traversals::*;
 
 use crate::graph::{
-    PlainGraph, Random, WEIGHT, each_graph, heavier, numbers, options, plain_edges, plain_paths,
+    PlainGraph, PlainStep, Random, WEIGHT, each_graph, heavier_than, numbers, options, plain_edges,
+    plain_paths,
 };
 
 fn ids(vertices: &BTreeSet<i64>) -> Vec<VertexId> {
@@ -20,18 +21,20 @@ fn some(random: &mut Random, count: usize, vertices: u64) -> BTreeSet<i64> {
 #[test]
 fn paths_lead_from_each_source_to_each_target() {
     each_graph(60, (9, 14), async |graph, reader, random| {
-        let (sources, targets, direction) = (some(random, 2, 9), some(random, 2, 9), random.direction());
-        for depth in [1, 2, 3, 4] {
+        let (sources, targets, step) = (some(random, 2, 9), some(random, 2, 9), random.step());
+        for depth in [1_usize, 2, 3, 4] {
             let mut expected = BTreeSet::new();
             for source in &sources {
-                let mut paths = graph.simple_paths(*source, direction, depth);
+                // A walk meets all that the other has passed.
+                let is_split = |ahead, back| ahead <= depth.div_ceil(2) && back <= depth / 2;
+                let mut paths = graph.paths_between(*source, &step, depth, is_split);
                 paths.retain(|path| path.len() > 1 && targets.contains(path.last().unwrap()));
                 expected.extend(paths);
             }
             let asked = CollectionPaths {
                 sources: ids(&sources),
                 targets: ids(&targets),
-                step: Step::new(direction, None),
+                step: step.step.clone(),
                 max_depth: depth as i64,
                 nearest: false,
                 capacity: NO_LIMIT,
@@ -44,6 +47,9 @@ fn paths_lead_from_each_source_to_each_target() {
             let limited = CollectionPaths { limit: 2, ..asked.clone() };
             let some = collection_paths(reader, &options(), &limited).await.unwrap();
             assert_eq!(some.paths.len(), expected.len().min(2));
+            if step.step.max_degree != NO_LIMIT {
+                continue;
+            }
             let nearest = CollectionPaths { nearest: true, ..asked };
             let near = collection_paths(reader, &options(), &nearest).await.unwrap();
             let near: BTreeSet<_> = plain_paths(&near.known, &near.paths).into_iter().collect();
@@ -58,20 +64,14 @@ fn paths_lead_from_each_source_to_each_target() {
 /// The vertices that follow on a path that has taken so many of the times of a step, and how far it is then.
 fn template_next(
     graph: &PlainGraph,
-    steps: &[TemplateStep],
+    steps: &[(PlainStep, i64)],
     (at, times): (usize, i64),
     vertex: i64,
 ) -> Vec<(i64, (usize, i64))> {
     let mut next = Vec::new();
     let mut take = |to: usize, times: i64| {
-        if let Some(step) = steps.get(to).filter(|step| times <= step.max_times) {
-            let label = step.step.labels.first().map(|label| label.label.0);
-            next.extend(
-                graph
-                    .neighbours(vertex, step.step.direction, label)
-                    .into_iter()
-                    .map(|other| (other, (to, times))),
-            );
+        if let Some((step, _)) = steps.get(to).filter(|(_, max_times)| times <= *max_times) {
+            next.extend(graph.next(vertex, step).into_iter().map(|other| (other, (to, times))));
         }
     };
     if times > 0 {
@@ -85,7 +85,7 @@ fn template_next(
 
 fn template_all(
     graph: &PlainGraph,
-    asked: &TemplatePaths,
+    (steps, with_ring): (&[(PlainStep, i64)], bool),
     sources: &BTreeSet<i64>,
     targets: &BTreeSet<i64>,
 ) -> BTreeSet<Vec<i64>> {
@@ -94,11 +94,11 @@ fn template_all(
         sources.iter().map(|source| (vec![*source], (0, 0))).collect();
     while let Some((path, at)) = pending.pop() {
         let last = *path.last().unwrap();
-        if at.1 > 0 && at.0 + 1 == asked.steps.len() && targets.contains(&last) {
+        if at.1 > 0 && at.0 + 1 == steps.len() && targets.contains(&last) {
             found.insert(path.clone());
         }
-        for (vertex, at) in template_next(graph, &asked.steps, at, last) {
-            if asked.with_ring || !path.contains(&vertex) {
+        for (vertex, at) in template_next(graph, steps, at, last) {
+            if with_ring || !path.contains(&vertex) {
                 pending.push(([&path[..], &[vertex]].concat(), at));
             }
         }
@@ -111,23 +111,21 @@ fn templates_are_followed() {
     each_graph(60, (7, 11), async |graph, reader, random| {
         let (sources, targets) = (some(random, 2, 7), some(random, 2, 7));
         for with_ring in [false, true] {
-            let step = |random: &mut Random| TemplateStep {
-                step: Step::new(
-                    random.direction(),
-                    [None, Some(LabelId(1).into())][random.below(2) as usize],
-                ),
-                max_times: 1 + random.below(2) as i64,
+            let steps: Vec<_> =
+                (0..=random.below(3)).map(|_| (random.all_edges(), 1 + random.vertex(2))).collect();
+            let step = |(step, max_times): &(PlainStep, i64)| TemplateStep {
+                step: step.step.clone(),
+                max_times: *max_times,
             };
-            let steps = (0..=random.below(3)).map(|_| step(random)).collect();
             let asked = TemplatePaths {
                 sources: ids(&sources),
                 targets: ids(&targets),
-                steps,
+                steps: steps.iter().map(step).collect(),
                 with_ring,
                 capacity: NO_LIMIT,
                 limit: NO_LIMIT,
             };
-            let expected = template_all(graph, &asked, &sources, &targets);
+            let expected = template_all(graph, (&steps, with_ring), &sources, &targets);
             let found = template_paths(reader, &options(), &asked).await.unwrap();
             let given: BTreeSet<_> = plain_paths(&found.known, &found.paths).into_iter().collect();
             assert_eq!(given.len(), found.paths.len());
@@ -174,7 +172,7 @@ async fn templates_with_rings() {
         vec![1, 16, 17, 16, 17, 16, 17, 10],
         vec![1, 16, 17, 16, 17, 16, 17, 16, 17, 10],
     ];
-    let heavy = heavier(0.4);
+    let heavy = heavier_than(0.4);
     for (label, conditions, with_ring, expected) in [
         (None, vec![], false, vec![near.clone(), vec![1, 11, 12, 13, 14, 15, 10], long.clone()]),
         (Some(1), vec![], false, vec![near.clone(), vec![1, 11, 12, 13, 14, 15, 10], long]),
@@ -206,15 +204,15 @@ async fn templates_with_rings() {
 fn customized_all(
     graph: &PlainGraph,
     sources: &BTreeSet<i64>,
-    directions: &[Direction],
+    steps: &[PlainStep],
 ) -> Vec<(Vec<i64>, Vec<f64>)> {
     let mut paths: Vec<(Vec<i64>, Vec<f64>)> = sources.iter().map(|source| (vec![*source], vec![])).collect();
-    for direction in directions {
+    for step in steps {
         let mut next = Vec::new();
         for (path, weights) in &paths {
-            for (vertex, weight) in graph.hops(*path.last().unwrap(), *direction, None) {
-                if !path.contains(&vertex) {
-                    next.push(([&path[..], &[vertex]].concat(), [&weights[..], &[weight]].concat()));
+            for hop in graph.taken(*path.last().unwrap(), step) {
+                if !path.contains(&hop.target) {
+                    next.push(([&path[..], &[hop.target]].concat(), [&weights[..], &[hop.weight]].concat()));
                 }
             }
         }
@@ -227,17 +225,17 @@ fn customized_all(
 fn customized_paths_take_their_steps() {
     each_graph(60, (8, 14), async |graph, reader, random| {
         let sources = some(random, 2, 8);
-        let directions: Vec<_> = (0..=random.below(3)).map(|_| random.direction()).collect();
-        let mut expected = customized_all(graph, &sources, &directions);
-        let step = |direction: &Direction| CustomizedStep {
-            step: Step::new(*direction, None),
+        let steps: Vec<_> = (0..=random.below(3)).map(|_| random.step()).collect();
+        let mut expected = customized_all(graph, &sources, &steps);
+        let step = |step: &PlainStep| CustomizedStep {
+            step: step.step.clone(),
             weight_by: Some(WEIGHT),
             default_weight: 1.0,
             sample: NO_LIMIT,
         };
         let asked = CustomizedPaths {
             sources: ids(&sources),
-            steps: directions.iter().map(step).collect(),
+            steps: steps.iter().map(step).collect(),
             sort_by: SortBy::Increasing,
             capacity: NO_LIMIT,
             limit: NO_LIMIT,
@@ -261,6 +259,16 @@ fn customized_paths_take_their_steps() {
                 assert_eq!(some.paths[0].weight, heaviest);
             }
         }
+        let begun =
+            (1..=steps.len()).map(|to| customized_all(graph, &sources, &steps[..to]).len()).sum::<usize>();
+        let capacity = 1 + random.vertex(20);
+        let within =
+            customized_paths(reader, &options(), &CustomizedPaths { capacity, ..asked.clone() }).await;
+        assert_eq!(within.is_err(), begun as i64 > capacity, "{begun} {capacity} {asked:?} {graph:?}");
+        if let Err(error) = within {
+            let expected = format!("Exceed capacity '{capacity}' while finding customized paths");
+            assert_eq!(error.to_string(), expected);
+        }
         let mut sampled = asked.clone();
         sampled.steps.iter_mut().for_each(|step| step.sample = 1);
         let some = customized_paths(reader, &options(), &sampled).await.unwrap();
@@ -273,11 +281,11 @@ fn customized_paths_take_their_steps() {
 fn crosspoints_are_where_paths_from_all_sources_end() {
     each_graph(60, (8, 14), async |graph, reader, random| {
         let sources = some(random, 2, 8);
-        let patterns: Vec<Vec<Direction>> =
-            (0..2).map(|_| (0..=random.below(2)).map(|_| random.direction()).collect()).collect();
+        let patterns: Vec<Vec<PlainStep>> =
+            (0..2).map(|_| (0..=random.below(2)).map(|_| random.step()).collect()).collect();
         let mut expected = Vec::new();
-        for directions in &patterns {
-            expected.extend(customized_all(graph, &sources, directions).into_iter().map(|(path, _)| path));
+        for steps in &patterns {
+            expected.extend(customized_all(graph, &sources, steps).into_iter().map(|(path, _)| path));
         }
         let ends_of = |source: &i64| -> BTreeSet<i64> {
             expected.iter().filter(|path| path[0] == *source).map(|path| *path.last().unwrap()).collect()
@@ -285,7 +293,7 @@ fn crosspoints_are_where_paths_from_all_sources_end() {
         let common =
             sources.iter().map(ends_of).reduce(|one, two| one.intersection(&two).copied().collect()).unwrap();
         expected.retain(|path| common.contains(path.last().unwrap()));
-        let step = |direction: &Direction| Step::new(*direction, None);
+        let step = |step: &PlainStep| step.step.clone();
         let asked = CustomizedCrosspoints {
             sources: ids(&sources),
             path_patterns: patterns.iter().map(|pattern| pattern.iter().map(step).collect()).collect(),
@@ -307,7 +315,7 @@ fn crosspoints_are_where_paths_from_all_sources_end() {
 fn count_plainly(
     graph: &PlainGraph,
     vertex: i64,
-    steps: &[Step],
+    steps: &[PlainStep],
     (traversed, size): (bool, usize),
     passed: &mut BTreeSet<i64>,
 ) -> u64 {
@@ -318,23 +326,20 @@ fn count_plainly(
     if passed.len() < size {
         passed.insert(vertex);
     }
-    let others = graph.neighbours(vertex, step.direction, None);
+    let hops = graph.taken(vertex, step);
     if rest.is_empty() {
-        return others.len() as u64;
+        return hops.len() as u64;
     }
-    let counted = if traversed { others.len() as u64 } else { 0 };
-    counted
-        + others
-            .iter()
-            .map(|other| count_plainly(graph, *other, rest, (traversed, size), passed))
-            .sum::<u64>()
+    let counted = if traversed { hops.len() as u64 } else { 0 };
+    let below = hops.iter().map(|hop| count_plainly(graph, hop.target, rest, (traversed, size), passed));
+    counted + below.sum::<u64>()
 }
 
 #[test]
 fn counts_are_those_of_a_plain_walk() {
     each_graph(60, (8, 20), async |graph, reader, random| {
         let source = random.vertex(8);
-        let steps: Vec<Step> = (0..=random.below(3)).map(|_| Step::new(random.direction(), None)).collect();
+        let steps: Vec<_> = (0..=random.below(3)).map(|_| random.step()).collect();
         for (contains_traversed, dedup_size) in [(false, 1_000_000), (true, NO_LIMIT), (false, 0), (true, 2)]
         {
             let size = usize::try_from(dedup_size).unwrap_or(usize::MAX);
@@ -343,7 +348,7 @@ fn counts_are_those_of_a_plain_walk() {
             let plain = count_plainly(graph, source, &steps, (contains_traversed, size), &mut passed);
             let asked = Count {
                 source: VertexId::Number(source),
-                steps: steps.clone(),
+                steps: steps.iter().map(|step| step.step.clone()).collect(),
                 contains_traversed,
                 dedup_size,
             };
@@ -351,26 +356,4 @@ fn counts_are_those_of_a_plain_walk() {
             assert_eq!(counted.count, plain + u64::from(contains_traversed), "{asked:?} {graph:?}");
         }
     });
-}
-
-#[tokio::test]
-async fn edges_between_two_vertices() {
-    let mut graph = PlainGraph::of(&[(1, 2), (1, 3), (2, 1)]);
-    graph.add(1, 2, 2, None);
-    let reader = graph.reader().await;
-    for (label, limit, expected) in [
-        (None, 100, &["L1>1>1>>L2", "L1>2>2>>L2"][..]),
-        (None, 1, &["L1>1>1>>L2"]),
-        (Some(2), 100, &["L1>2>2>>L2"]),
-    ] {
-        let asked = EdgeExist {
-            source: VertexId::Number(1),
-            target: VertexId::Number(2),
-            label: label.map(|label| LabelId(label).into()),
-            sort_values: None,
-            limit,
-        };
-        let found = edge_exist(&reader, &options(), &asked).await.unwrap();
-        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), expected);
-    }
 }

@@ -2,22 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use ::graph::VertexId;
+use ::graph::{EdgeId, VertexId};
 use petgraph::algo::dijkstra;
 use petgraph::graph::{DiGraph, NodeIndex};
 use traversals::*;
 
-use crate::graph::{PlainGraph, WEIGHT, each_graph, numbers, options, plain_edges, plain_paths};
+use crate::graph::{
+    PlainEdge, PlainGraph, PlainStep, WEIGHT, each_graph, numbers, options, plain_edges, plain_paths,
+};
 
 /// The graph as others have it, with an edge each way that may be taken.
-fn others(graph: &PlainGraph, direction: Direction, weighted: bool) -> DiGraph<(), f64> {
+fn others(graph: &PlainGraph, step: &PlainStep, weighted: bool) -> DiGraph<(), f64> {
     let mut other = DiGraph::new();
     for _ in &graph.vertices {
         other.add_node(());
     }
     for vertex in &graph.vertices {
-        for (target, weight) in graph.hops(*vertex, direction, None) {
-            other.add_edge(node(*vertex), node(target), if weighted { weight } else { 1.0 });
+        for hop in graph.taken(*vertex, step) {
+            other.add_edge(node(*vertex), node(hop.target), if weighted { hop.weight } else { 1.0 });
         }
     }
     other
@@ -27,27 +29,27 @@ fn node(vertex: i64) -> NodeIndex {
     NodeIndex::new(usize::try_from(vertex).unwrap())
 }
 
-fn asked(source: i64, target: i64, direction: Direction, max_depth: i64) -> ShortestPath {
+fn asked(source: i64, target: i64, step: &PlainStep, max_depth: i64) -> ShortestPath {
     ShortestPath {
         source: VertexId::Number(source),
         target: VertexId::Number(target),
-        step: Step::new(direction, None),
+        step: step.step.clone(),
         max_depth,
-        capacity: defaults::CAPACITY,
+        capacity: NO_LIMIT,
     }
 }
 
 #[test]
 fn shortest_paths_are_as_long_as_those_of_others() {
     each_graph(60, (14, 24), async |graph, reader, random| {
-        let direction = random.direction();
-        let other = others(graph, direction, false);
+        let step = random.all_edges();
+        let other = others(graph, &step, false);
         for _ in 0..6 {
             let (source, target) = (random.vertex(14), random.vertex(14));
             let length = dijkstra(&other, node(source), Some(node(target)), |edge| *edge.weight());
             let length = length.get(&node(target)).map(|length| *length as i64);
             for max_depth in [1, 2, 3, 20] {
-                let asked = asked(source, target, direction, max_depth);
+                let asked = asked(source, target, &step, max_depth);
                 let found = shortest_path(reader, &options(), &asked).await.unwrap();
                 let expected = length.filter(|length| *length <= max_depth);
                 assert_eq!(
@@ -56,8 +58,7 @@ fn shortest_paths_are_as_long_as_those_of_others() {
                     "{asked:?} {graph:?}"
                 );
                 let all = all_shortest_paths(reader, &options(), &asked).await.unwrap();
-                let mut every =
-                    graph.simple_paths(source, direction, usize::try_from(max_depth.min(6)).unwrap());
+                let mut every = graph.simple_paths(source, &step, usize::try_from(max_depth.min(6)).unwrap());
                 every.retain(|path| {
                     path.last() == Some(&target) && path.len() as i64 == expected.unwrap_or(-1) + 1
                 });
@@ -74,51 +75,59 @@ fn shortest_paths_are_as_long_as_those_of_others() {
     });
 }
 
+/// What the edges of paths weigh together: of those between two vertices that are shown, each is shown for itself.
+fn weight_of(graph: &PlainGraph, edges: &[EdgeId]) -> f64 {
+    let weight = |id: &EdgeId| {
+        let ends = plain_edges(std::slice::from_ref(id))[0];
+        let is_it = |edge: &&PlainEdge| {
+            (edge.source, edge.target) == ends
+                && edge.label == id.label.0
+                && edge.sort_values == &*id.sort_values
+        };
+        graph.edges.iter().find(is_it).unwrap().weight.unwrap_or(1.0)
+    };
+    edges.iter().map(weight).sum()
+}
+
 #[test]
 fn lightest_paths_weigh_what_those_of_others_weigh() {
-    each_graph(60, (14, 28), async |graph, reader, random| {
-        let (source, direction) = (random.vertex(14), random.direction());
-        let other = others(graph, direction, true);
+    each_graph(80, (14, 34), async |graph, reader, random| {
+        let (source, step) = (random.vertex(14), random.step());
+        let other = others(graph, &step, true);
         let weights = dijkstra(&other, node(source), None, |edge| *edge.weight());
-        let step = Step::new(direction, None);
         let single = SingleSourceShortestPath {
             source: VertexId::Number(source),
-            step: step.clone(),
+            step: step.step.clone(),
             weight: Some(WEIGHT),
             capacity: NO_LIMIT,
             limit: NO_LIMIT,
         };
-        let single = SingleSourceShortestPath { step: step.clone().with_degree(1_000), ..single };
         let found = single_source_shortest_paths(reader, &options(), &single).await.unwrap();
-        assert_eq!(found.paths.len(), weights.len() - 1);
-        let mut before = 0.0;
+        assert_eq!(found.paths.len(), weights.len() - 1, "{single:?} {graph:?}");
+        assert!(found.paths.is_sorted_by(|one, two| one.weight <= two.weight));
         for path in &found.paths {
             let vertices = numbers(&found.known, &path.vertices);
             let target = *vertices.last().unwrap();
             assert_eq!(path.weight, weights[&node(target)], "{vertices:?} {graph:?}");
-            assert!(path.weight >= before);
-            before = path.weight;
-            let lightest = |pair: &[i64]| {
-                let hops = graph.hops(pair[0], direction, None);
-                hops.iter()
-                    .filter(|(other, _)| *other == pair[1])
-                    .map(|(_, weight)| *weight)
-                    .fold(f64::MAX, f64::min)
-            };
-            assert_eq!(vertices.windows(2).map(lightest).sum::<f64>(), path.weight);
             let asked = WeightedShortestPath {
                 source: VertexId::Number(source),
                 target: VertexId::Number(target),
-                step: step.clone(),
+                step: step.step.clone(),
                 weight: WEIGHT,
-                capacity: defaults::CAPACITY,
+                capacity: NO_LIMIT,
             };
             let one = weighted_shortest_path(reader, &options(), &asked).await.unwrap();
             assert_eq!(one.paths[0].weight, path.weight);
+            // Of parallel edges the lightest is shown.
+            assert_eq!(one.edges.len(), one.paths[0].vertices.len() - 1, "{asked:?} {graph:?}");
+            assert_eq!(weight_of(graph, &one.edges), path.weight, "{asked:?} {graph:?}");
         }
         let limited = SingleSourceShortestPath { limit: 3, ..single };
         let some = single_source_shortest_paths(reader, &options(), &limited).await.unwrap();
-        assert_eq!(some.paths.len(), found.paths.len().min(3));
+        assert_eq!(
+            plain_paths(&some.known, &some.paths),
+            plain_paths(&found.known, &found.paths).into_iter().take(3).collect::<Vec<_>>()
+        );
     });
 }
 
@@ -138,7 +147,7 @@ async fn hubs_are_on_no_path() {
         (20, Direction::In, &Vec::new()),
     ] {
         let step = Step { max_degree: 20, skip_degree, ..Step::new(direction, None) };
-        let asked = ShortestPath { step, ..asked(0, 2, direction, 5) };
+        let asked = asked(0, 2, &PlainStep::of(step), 5);
         let found = shortest_path(&reader, &options(), &asked).await.unwrap();
         assert_eq!(
             plain_paths(&found.known, &found.paths).first().unwrap_or(&Vec::new()),
@@ -162,7 +171,7 @@ fn each_two_of_some_vertices_are_joined() {
             capacity: defaults::CAPACITY,
         };
         let found = multi_node_shortest_path(reader, &options(), &asked).await.unwrap();
-        let other = others(graph, Direction::Both, false);
+        let other = others(graph, &PlainStep::of(Step::default()), false);
         let mut expected = Vec::new();
         for (at, source) in vertices.iter().enumerate() {
             let lengths = dijkstra(&other, node(*source), None, |edge| *edge.weight());

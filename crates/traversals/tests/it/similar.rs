@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use ::graph::VertexId;
 use traversals::*;
 
-use crate::graph::{NAME, PlainGraph, each_graph, number, numbers, options};
+use crate::graph::{NAME, PlainStep, Random, each_graph, number, numbers, options};
 
-fn set(graph: &PlainGraph, vertex: i64, direction: Direction) -> BTreeSet<i64> {
-    graph.neighbours(vertex, direction, None).into_iter().collect()
+/// A step that skips none for its edges.
+fn step(random: &mut Random) -> PlainStep {
+    let mut step = random.step();
+    step.step.skip_degree = 0;
+    step
 }
 
 fn jaccard(one: &BTreeSet<i64>, two: &BTreeSet<i64>) -> f64 {
@@ -16,10 +19,10 @@ fn jaccard(one: &BTreeSet<i64>, two: &BTreeSet<i64>) -> f64 {
     if all == 0 { 0.0 } else { one.intersection(two).count() as f64 / all as f64 }
 }
 
-fn pair(one: i64, two: i64, direction: Direction) -> SameNeighbors {
+fn pair(one: i64, two: i64, step: &PlainStep) -> SameNeighbors {
     SameNeighbors {
         vertices: vec![VertexId::Number(one), VertexId::Number(two)],
-        step: Step::new(direction, None),
+        step: step.step.clone(),
         limit: NO_LIMIT,
     }
 }
@@ -28,10 +31,10 @@ fn pair(one: i64, two: i64, direction: Direction) -> SameNeighbors {
 fn two_vertices_have_neighbours_in_common() {
     each_graph(60, (10, 26), async |graph, reader, random| {
         let (one, two, three) = (random.vertex(10), random.vertex(10), random.vertex(10));
-        let direction = random.direction();
-        let (of_one, of_two) = (set(graph, one, direction), set(graph, two, direction));
+        let step = step(random);
+        let (of_one, of_two) = (graph.next(one, &step), graph.next(two, &step));
         let common: BTreeSet<i64> = of_one.intersection(&of_two).copied().collect();
-        let asked = pair(one, two, direction);
+        let asked = pair(one, two, &step);
         let found = same_neighbors(reader, &options(), &asked).await.unwrap();
         assert_eq!(numbers(&found.known, &found.vertices).into_iter().collect::<BTreeSet<_>>(), common);
         let limited = same_neighbors(reader, &options(), &SameNeighbors { limit: 1, ..asked.clone() }).await;
@@ -39,13 +42,15 @@ fn two_vertices_have_neighbours_in_common() {
         let mut three_of = asked.clone();
         three_of.vertices.push(VertexId::Number(three));
         let found = same_neighbors(reader, &options(), &three_of).await.unwrap();
-        let of_all: BTreeSet<i64> = common.intersection(&set(graph, three, direction)).copied().collect();
+        let of_all: BTreeSet<i64> = common.intersection(&graph.next(three, &step)).copied().collect();
         assert_eq!(numbers(&found.known, &found.vertices).into_iter().collect::<BTreeSet<_>>(), of_all);
         let similarity = jaccard_similarity(reader, &options(), &asked).await.unwrap();
         assert_eq!(similarity.score, jaccard(&of_one, &of_two));
         let (mut adar, mut resource) = (0.0, 0.0);
+        let counting =
+            PlainStep { step: step.step.clone().with_degree(defaults::MAX_DEGREE), ..step.clone() };
         for vertex in &common {
-            let degree = graph.neighbours(*vertex, direction, None).len() as f64;
+            let degree = graph.taken(*vertex, &counting).len() as f64;
             if degree > 1.0 {
                 adar += 1.0 / degree.ln();
             }
@@ -63,18 +68,18 @@ fn two_vertices_have_neighbours_in_common() {
 #[test]
 fn similar_vertices_are_up_to_two_steps_away() {
     each_graph(60, (10, 18), async |graph, reader, random| {
-        let (source, direction) = (random.vertex(10), random.direction());
-        let near = set(graph, source, direction);
+        let (source, step) = (random.vertex(10), random.step());
+        let near = graph.next(source, &step);
         let mut reached = near.clone();
         near.iter()
             .filter(|vertex| **vertex != source)
-            .for_each(|vertex| reached.extend(set(graph, *vertex, direction)));
+            .for_each(|vertex| reached.extend(graph.next(*vertex, &step)));
         reached.remove(&source);
         let expected: BTreeMap<i64, f64> =
-            reached.iter().map(|vertex| (*vertex, jaccard(&near, &set(graph, *vertex, direction)))).collect();
+            reached.iter().map(|vertex| (*vertex, jaccard(&near, &graph.next(*vertex, &step)))).collect();
         let asked = JaccardSimilars {
             vertex: VertexId::Number(source),
-            step: Step::new(direction, None),
+            step: step.step.clone(),
             top: 0,
             capacity: NO_LIMIT,
         };
@@ -93,14 +98,16 @@ fn similar_vertices_are_up_to_two_steps_away() {
 #[test]
 fn fusiform_similars_share_neighbours() {
     each_graph(60, (9, 24), async |graph, reader, random| {
-        let (source, direction) = (random.vertex(9), random.direction());
-        let neighbours = set(graph, source, direction);
+        let (source, step) = (random.vertex(9), step(random));
+        let neighbours = graph.next(source, &step);
         let mut counts: BTreeMap<i64, BTreeSet<i64>> = BTreeMap::new();
         for neighbour in &neighbours {
-            for similar in set(graph, *neighbour, direction.opposite()) {
+            for similar in graph.next(*neighbour, &step.reversed()) {
                 counts.entry(similar).or_default().insert(*neighbour);
             }
         }
+        // Each beginning, neighbour and vertex that is reached counts, the beginning again if it is reached.
+        let looked_at = 1 + neighbours.len() + counts.len();
         counts.remove(&source);
         for (min_neighbors, alpha, min_similars, groups) in [(1, 0.5, 1, 0), (2, 0.3, 2, 0), (1, 0.1, 1, 2)] {
             let mut expected = counts.clone();
@@ -112,7 +119,7 @@ fn fusiform_similars_share_neighbours() {
             }
             let asked = FusiformSimilarity {
                 sources: vec![VertexId::Number(source)],
-                step: Step::new(direction, None),
+                step: step.step.clone(),
                 min_neighbors: min_neighbors as i64,
                 alpha,
                 min_similars: min_similars as i64,
@@ -135,6 +142,11 @@ fn fusiform_similars_share_neighbours() {
                 })
                 .collect();
             assert_eq!(given, expected, "{asked:?} {graph:?}");
+            let capacity = 1 + random.vertex(20);
+            let within =
+                fusiform_similarity(reader, &options(), &FusiformSimilarity { capacity, ..asked }).await;
+            let counted = if neighbours.len() < min_neighbors { 1 } else { looked_at };
+            assert_eq!(within.is_err(), counted as i64 > capacity, "{counted} {capacity} {graph:?}");
         }
     });
 }

@@ -7,7 +7,7 @@ use super::{ANSWER, Answer, Method, Table, WalkRequest, get, of_graph, params};
 use crate::operation::operation;
 use crate::problem::Problem;
 use crate::state::Api;
-use crate::wire::walks::step_label;
+use crate::wire::walks::{edge_label, exact_label};
 
 pub(super) fn routes(table: &mut Table<'_>) {
     get!(table, "/traversers/edgeexist", EDGE_EXIST, get_edge_exist);
@@ -23,11 +23,18 @@ async fn get_edge_exist(api: Api, request: Request) -> Result<Response, Problem>
     let walk = WalkRequest::of(&api, &request).await?;
     let given = Given::of(&request);
     let text = |parameter| given.get(parameter).filter(|text| !text.is_empty());
+    let label = text(&params::EDGE_LABEL).map(|name| edge_label(walk.schema(), name)).transpose()?;
+    let sort_values = text(&params::SORT_VALUES);
+    // Of a label without sort keys they say nothing, as in HugeGraph; there is one edge of it at most.
+    let sort_values = match label {
+        Some(label) if label.sort_keys.is_empty() => Some(""),
+        _ => sort_values,
+    };
     let asked = EdgeExist {
         source: params::vertex_id(&given, &params::SOURCE)?,
         target: params::vertex_id(&given, &params::TARGET)?,
-        label: text(&params::EDGE_LABEL).map(|name| step_label(walk.schema(), name)).transpose()?,
-        sort_values: text(&params::SORT_VALUES).map(Into::into),
+        label: label.map(exact_label),
+        sort_values: sort_values.map(Into::into),
         limit: params::number(&given, &params::WALK_LIMIT, defaults::LIMIT)?,
     };
     let found = edge_exist(&walk.reader, &walk.options, &asked).await?;
