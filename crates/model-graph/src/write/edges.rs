@@ -7,7 +7,7 @@ use graph::{Edge, EdgeDirection, EdgeId, EdgeView, LabelId, PropertiesRef, Verte
 use store::{Condition, Removal, Write};
 
 use super::operation::{CheckVertices, EdgeOperation, EndLabels, Known, Operation, Planned, Work, Written};
-use super::operation::{Ends, needs_known};
+use super::operation::{Ends, Labels, needs_known};
 use super::pointers::plan_pointer;
 use super::rows::{Indexed, changed, plan_finding_rows};
 use super::{Moment, Writer};
@@ -101,22 +101,17 @@ impl Operation for EdgeOperation {
             SchemaPart::PropertyKey(_) | SchemaPart::EdgeLabel(_) | SchemaPart::IndexLabel(_) => true,
         };
         let schema = &moment.schema;
-        let ids_tell = is_first
+        // Who lost reads them, to know what was missing.
+        ends.ids_tell = is_first
             && schema.vertex_labels().all(|label| is_plain(label))
             && schema.removed().all(was_plain);
         for (id, _) in operations.iter().filter_map(Self::put_ends) {
-            // That such vertices are there is a condition of the commit; who lost reads them, too, to know what was missing.
-            let may_trust = ids_tell && !writer.spans_buckets(id);
-            for vertex in [&id.source, &id.target] {
-                match label_of_id(vertex, moment).filter(|_| may_trust) {
-                    None => read.push(vertex),
-                    Some(label) => _ = ends.insert(vertex.clone(), label),
-                }
-            }
+            let is_read = |vertex: &&VertexId| told_label(&ends, writer, id, vertex, moment).is_none();
+            read.extend([&id.source, &id.target].into_iter().filter(is_read));
         }
         read.sort_unstable();
         read.dedup();
-        writer.add_labels_of(&read, moment, &mut ends).await?;
+        writer.add_labels_of(&read, moment, &mut ends.read).await?;
         Ok(ends)
     }
 
@@ -194,6 +189,20 @@ fn label_of_id(id: &VertexId, moment: &Moment) -> Option<LabelId> {
     (label.id_strategy == IdStrategy::PrimaryKey && label.ttl_ms == 0).then_some(label.id)
 }
 
+/// The label of a vertex at an end of an edge, where its id tells it.
+fn told_label(
+    ends: &Ends,
+    writer: &Writer,
+    edge: &EdgeId,
+    vertex: &VertexId,
+    moment: &Moment,
+) -> Option<LabelId> {
+    if !ends.ids_tell || writer.spans_buckets(edge) {
+        return None;
+    }
+    label_of_id(vertex, moment)
+}
+
 /// Refuses to put an edge of a label that was removed.
 fn check_label(work: &Work<'_, EdgeOperation>, operation: &EdgeOperation) -> Result<(), Error> {
     let is_there = |id: &EdgeId| work.moment.schema.edge_label(id.sub_label).is_some();
@@ -213,12 +222,15 @@ fn check_ends(
     let bucket = work.writer.bucket_of(&id.source);
     let demanded = [labels.map(|labels| labels.source), labels.map(|labels| labels.target)];
     for (vertex, demanded) in [&id.source, &id.target].into_iter().zip(demanded) {
-        let label = *work.ends.get(vertex).ok_or_else(|| Error::NoSuchVertex(vertex.clone()))?;
+        let label = told_label(work.ends, work.writer, id, vertex, work.moment);
+        let label = label.or_else(|| work.ends.read.get(vertex).copied());
+        let label = label.ok_or_else(|| Error::NoSuchVertex(vertex.clone()))?;
         if let Some(demanded) = demanded.filter(|demanded| *demanded != label) {
             return Err(Error::OtherLabel { vertex: vertex.clone(), demanded, stored: label });
         }
         if work.writer.bucket_of(vertex) == bucket {
-            planned.conditions.push(Condition::Present(keys::vertex(vertex)));
+            let row = planned.buffer.make(|row| keys::put_vertex(row, vertex));
+            planned.conditions.push(Condition::Present(row));
         }
     }
     Ok(())
@@ -272,7 +284,7 @@ impl Writer {
         &self,
         ids: &[&VertexId],
         moment: &Moment,
-        labels: &mut Ends,
+        labels: &mut Labels,
     ) -> Result<(), Error> {
         for bucket in 0..self.buckets() {
             let of_bucket: Vec<_> = ids.iter().filter(|id| self.bucket_of(id) == bucket).collect();

@@ -229,8 +229,17 @@ pub(super) trait Operation: Sized {
     fn into_given(self) -> Written<Self::Element>;
 }
 
-/// The labels of the vertices at the ends of edges, as far as they were read.
-pub(super) type Ends = HashMap<VertexId, LabelId>;
+/// The labels of vertices.
+pub(super) type Labels = HashMap<VertexId, LabelId>;
+
+/// The labels of the vertices at the ends of edges.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    /// Those that were read.
+    pub(super) read: Labels,
+    /// Whether others follow from the id, of edges within one bucket: that such vertices are there is a condition of the commit.
+    pub(super) ids_tell: bool,
+}
 
 /// Whether an element of a label is read before it is put: rows, or values, follow from what is stored.
 pub(super) fn needs_known(schema: &Schema, label: &Label) -> bool {

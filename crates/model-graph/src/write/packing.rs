@@ -1,6 +1,8 @@
 //! The commits of a request while they are filled.
 
-use hashbrown::HashMap;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use store::{Commit, CommitWithAppends, Condition};
 
 use super::operation::{Group, Planned, Written};
@@ -12,6 +14,8 @@ pub(super) struct Packed<T> {
     pub(super) commit: CommitWithAppends,
     pub(super) groups: Vec<(Group, Vec<Written<T>>)>,
     bytes: usize,
+    /// Its conditions on rows, by their keys: each is asked for once.
+    asked: HashTable<usize>,
 }
 
 /// As few commits as the store takes well, each of one bucket.
@@ -23,12 +27,14 @@ pub(super) struct Packing<'a, T> {
     open: HashMap<u32, usize>,
     /// How many groups are still to come.
     to_come: usize,
+    hasher: DefaultHashBuilder,
 }
 
 impl<'a, T> Packing<'a, T> {
     /// For so many groups.
     pub(super) fn new(writer: &'a Writer, moment: &'a Moment, groups: usize) -> Self {
-        Self { writer, moment, packed: Vec::new(), open: HashMap::new(), to_come: groups }
+        let hasher = DefaultHashBuilder::default();
+        Self { writer, moment, packed: Vec::new(), open: HashMap::new(), to_come: groups, hasher }
     }
 
     /// Takes in what is planned of a group, which is emptied.
@@ -49,22 +55,17 @@ impl<'a, T> Packing<'a, T> {
         self.to_come = self.to_come.saturating_sub(1);
         let into = self.packed.get_mut(at).expect("a commit that was made");
         into.bytes += bytes;
-        into.commit.commit.conditions.append(&mut plan.conditions);
+        for condition in plan.conditions.drain(..) {
+            into.ask(condition, &self.hasher);
+        }
         into.commit.commit.writes.append(&mut plan.writes);
         plan.appends.drain(..).for_each(|append| add_append(&mut into.commit.appends, append));
         plan.lets_go.drain(..).for_each(|removal| add_removal(&mut into.commit.lets_go, removal));
         into.groups.push((group, std::mem::take(&mut plan.written)));
     }
 
-    /// The commits; each asks for a row once.
-    pub(super) fn finish(mut self) -> Vec<Packed<T>> {
-        for it in &mut self.packed {
-            let conditions = &mut it.commit.commit.conditions;
-            if conditions.len() > 1 {
-                conditions.sort_unstable_by(|one, two| one.key().cmp(&two.key()));
-                conditions.dedup();
-            }
-        }
+    /// The commits.
+    pub(super) fn finish(self) -> Vec<Packed<T>> {
         self.packed
     }
 
@@ -79,6 +80,21 @@ impl<'a, T> Packing<'a, T> {
             reclaims: false,
         };
         let commit = CommitWithAppends { appends: Vec::new(), epoch, commit, lets_go: Vec::new() };
-        Packed { commit, groups: Vec::with_capacity(self.to_come), bytes: 0 }
+        let groups = Vec::with_capacity(self.to_come);
+        Packed { commit, groups, bytes: 0, asked: HashTable::new() }
+    }
+}
+
+impl<T> Packed<T> {
+    /// Adds a condition, unless it is there.
+    fn ask(&mut self, condition: Condition, hasher: &DefaultHashBuilder) {
+        let conditions = &mut self.commit.commit.conditions;
+        let hash = hasher.hash_one(condition.key());
+        if self.asked.find(hash, |at| conditions.get(*at) == Some(&condition)).is_some() {
+            return;
+        }
+        let hash_at = |at: &usize| hasher.hash_one(conditions.get(*at).and_then(Condition::key));
+        self.asked.insert_unique(hash, conditions.len(), hash_at);
+        conditions.push(condition);
     }
 }

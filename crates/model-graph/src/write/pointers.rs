@@ -11,7 +11,7 @@ use futures_util::future::try_join_all;
 use graph::{Edge, EdgeId, LabelId, VertexId, keys};
 use store::{Append, ErrorKind, Removal};
 
-use super::operation::{CheckVertices, EdgeOperation, Ends, Group, Planned, Work};
+use super::operation::{CheckVertices, EdgeOperation, Group, Labels, Planned, Work};
 use super::{Moment, Writer};
 use crate::Error;
 
@@ -23,7 +23,7 @@ pub(super) fn plan_pointer(work: &Work<'_, EdgeOperation>, edge: &Edge, planned:
         .appends
         .push(Append { partition, rows: vec![(keys::pointer(&edge.id, work.life), Bytes::new())] });
     if work.check == CheckVertices::Yes {
-        let label = *work.ends.get(target).expect("a checked edge has labels of its ends");
+        let label = *work.ends.read.get(target).expect("a checked edge has labels of its ends");
         planned.far_ends.push((target.clone(), label));
     }
 }
@@ -75,7 +75,7 @@ impl Writer {
         let fenced = self.append_all(appends, moment).await?;
         ids.sort_unstable();
         ids.dedup();
-        let mut found = Ends::default();
+        let mut found = Labels::default();
         self.add_labels_of(&ids.iter().collect::<Vec<_>>(), moment, &mut found).await?;
         let is_there = |(id, label): &(VertexId, LabelId)| found.get(id) == Some(label);
         let (done, lost): (Vec<_>, Vec<_>) = planned.into_iter().partition(|(group, plan)| {
