@@ -38,7 +38,8 @@ impl Writer {
         moments: &impl Moments,
     ) -> Result<Vec<Written<O::Element>>, Error> {
         let mut groups = self.groups(&operations);
-        let mut results: Vec<Option<Written<O::Element>>> = operations.iter().map(|_| None).collect();
+        // One for each operation, if any became something else than what it gives.
+        let mut results: Vec<Option<Written<O::Element>>> = Vec::new();
         let life = if self.buckets() == 1 { 0 } else { self.next_life() };
         let mut attempts = BACKOFF.attempts();
         while !groups.is_empty() {
@@ -62,6 +63,9 @@ impl Writer {
                 }
             }
         }
+        if results.is_empty() {
+            return Ok(operations.into_iter().map(O::into_given).collect());
+        }
         let given = |(operation, result): (O, Option<_>)| result.unwrap_or_else(|| operation.into_given());
         Ok(operations.into_iter().zip(results).map(given).collect())
     }
@@ -73,7 +77,7 @@ impl Writer {
         groups: Vec<Group>,
         (check, is_first, life): (CheckVertices, bool, u64),
         moments: &impl Moments,
-        results: &mut [Option<Written<O::Element>>],
+        results: &mut Vec<Option<Written<O::Element>>>,
     ) -> Result<Attempted, Error> {
         let marks = if O::MAKES_VERTICES { Some(self.share_marks().await?) } else { None };
         let looks_for_marks = marks.as_ref().is_some_and(|marks| **marks || self.store.may_lag());
@@ -93,7 +97,7 @@ impl Writer {
         for (group, mut plan) in planned {
             packing.add(group, &mut plan);
         }
-        lost.extend(self.commit_all(packing.finish(), results).await?);
+        lost.extend(self.commit_all(packing.finish(), (operations.len(), results)).await?);
         Ok(Attempted::Lost(lost))
     }
 
@@ -201,7 +205,7 @@ impl Writer {
     async fn commit_all<T>(
         &self,
         packed: Vec<Packed<T>>,
-        results: &mut [Option<Written<T>>],
+        (operations, results): (usize, &mut Vec<Option<Written<T>>>),
     ) -> Result<Vec<Group>, Error> {
         let (commits, members): (Vec<_>, Vec<_>) =
             packed.into_iter().map(|packed| (packed.commit, packed.groups)).unzip();
@@ -219,6 +223,9 @@ impl Writer {
                 if !is_done {
                     lost.push(group);
                     continue;
+                }
+                if !written.is_empty() {
+                    results.resize_with(operations, || None);
                 }
                 for (index, written) in group.members.iter().zip(written) {
                     *results.get_mut(*index).expect("an index of the operations") = Some(written);
