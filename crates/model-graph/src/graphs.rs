@@ -162,7 +162,7 @@ impl Graphs {
         let info = GraphInfo { name: name.into(), settings: settings.into(), created: now, buckets };
         let entry = entry_name(space, name)?;
         match self.create_entry(&entry, &info).await? {
-            TenantCreation::Created(part) => Ok(self.opened(&part, (space, name), buckets)),
+            TenantCreation::Created(part) => Ok(self.opened(self.graph(&part, name, buckets), space)),
             TenantCreation::Exists(_) => Err(exists(name)),
             TenantCreation::Full => {
                 Err(Error::TooMany { what: "graphs and graph spaces", max: self.shared.options.graphs_max })
@@ -293,20 +293,28 @@ impl Graphs {
             Err(error) if error.kind() == ErrorKind::TenantRemoved => return Err(not_found(name)),
             Err(error) => return Err(error.into()),
         };
-        Ok(graphs.opened(part, (space, name), buckets))
+        let graph = graphs.graph(part, name, buckets);
+        graph.look_for_cut_removals().await?;
+        Ok(graphs.opened(graph, space))
     }
 
-    fn opened(&self, part: &Tenant, (space, name): (&str, &str), buckets: u32) -> Arc<Graph> {
+    fn graph(&self, part: &Tenant, name: &str, buckets: u32) -> Graph {
         let shared = &*self.shared;
-        let place = (shared.store.clone(), part.clone());
-        let graph = Arc::new(Graph::new(place, name, buckets, shared.wanted.clone()));
-        let mut known = shared.known.write();
+        Graph::new((shared.store.clone(), part.clone()), name, buckets, shared.wanted.clone())
+    }
+
+    /// Has a graph be known, unless it is.
+    fn opened(&self, graph: Graph, space: &str) -> Arc<Graph> {
+        let graph = Arc::new(graph);
+        let (part, name) = (graph.part(), graph.name());
+        let mut known = self.shared.known.write();
         let spaces = known.entry(self.tenant.number()).or_default();
         let named = spaces.entry(space.into()).or_default();
         if let Some(known) = named.get(name).filter(|known| known.part() == part) {
             return known.clone();
         }
         named.insert(name.into(), graph.clone());
+        drop(known);
         graph
     }
 

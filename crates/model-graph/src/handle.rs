@@ -127,7 +127,14 @@ impl Graph {
     pub fn reader_by(&self, state: &GraphState, now: Timestamp) -> Result<Reader, Error> {
         let visible = state.visible.clone();
         let context = ReaderContext { graph: self.part.clone(), buckets: self.buckets, visible, now };
-        Reader::new(&self.store, context)
+        loop {
+            let cut = self.writer.cut_removals();
+            let reader = Reader::new(&self.store, context.clone())?.without_edges_of(cut.clone());
+            // Of the same moment: one that is finished meanwhile may have a vertex in its place.
+            if cut == self.writer.cut_removals() {
+                return Ok(reader);
+            }
+        }
     }
 
     /// The graph as it is now, and its schema of the same moment: an index that queries may use is complete, and one that is removed is not
@@ -194,6 +201,12 @@ impl Graph {
             return Ok(());
         }
         self.writer.remove_unseen_vertices(ids, &GraphAt { graph: self, now }).await
+    }
+
+    /// Looks for removals of vertices that a process that ended has cut short: their edges are not seen. To be called before anybody reads. Cost: a
+    /// scan; on a store of several processes nothing.
+    pub(crate) async fn look_for_cut_removals(&self) -> Result<(), Error> {
+        self.writer.look_for_cut_removals().await
     }
 
     /// Finishes removals of vertices that a crash left; tells how many. For a job.

@@ -10,12 +10,13 @@ mod tests;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use graph::{EdgeDirection, EdgeId, EdgeView, LabelId, Malformed, VertexId, VertexView, keys};
+use graph::{EdgeDirection, EdgeId, EdgeKey, EdgeView, LabelId, Malformed, VertexId, VertexView, keys};
 use store::rows::Pages;
 use store::{Partition, Range, Snapshot, Store, Tenant, Timestamp};
 
 pub use edges::{EdgePage, EdgePages, EdgeRef};
 pub use many::EdgesOfMany;
+pub(crate) use visible::CutRemovals;
 pub use visible::VisibleLabels;
 
 use crate::Error;
@@ -40,6 +41,8 @@ pub struct Reader {
     partitions: Arc<[Partition]>,
     snapshot: Snapshot,
     now_ms: i64,
+    /// Most often none.
+    cut: Option<Arc<CutRemovals>>,
 }
 
 /// A vertex as it is stored.
@@ -91,7 +94,12 @@ impl Reader {
     pub fn new(store: &Store, context: ReaderContext) -> Result<Self, Error> {
         let partitions = (0..context.buckets).map(|bucket| keys::partition(&context.graph, bucket)).collect();
         let now_ms = context.now.0.div_euclid(1_000);
-        Ok(Self { snapshot: store.snapshot()?, partitions, now_ms, context })
+        Ok(Self { snapshot: store.snapshot()?, partitions, now_ms, context, cut: None })
+    }
+
+    /// The same without the edges of some vertices.
+    pub(crate) fn without_edges_of(self, cut: Option<Arc<CutRemovals>>) -> Self {
+        Self { cut, ..self }
     }
 
     /// What it knows of the graph.
@@ -179,8 +187,10 @@ impl Reader {
 
     /// Whether an edge that was read is seen.
     #[inline]
-    pub fn sees_edge(&self, sub_label: LabelId, view: &EdgeView<'_>) -> bool {
-        self.context.visible.has_edges(sub_label) && !view.is_expired(self.now_ms)
+    pub fn sees_edge(&self, key: &EdgeKey<'_>, view: &EdgeView<'_>) -> bool {
+        self.context.visible.has_edges(key.sub_label)
+            && !view.is_expired(self.now_ms)
+            && self.cut.as_ref().is_none_or(|cut| !cut.has(key))
     }
 
     fn seen_vertex(&self, id: &VertexId, stored: Option<Bytes>) -> Result<Option<StoredVertex>, Error> {
@@ -191,7 +201,9 @@ impl Reader {
 
     fn seen_edge(&self, id: &EdgeId, stored: Option<Bytes>) -> Result<Option<StoredEdge>, Error> {
         let Some(stored) = stored else { return Ok(None) };
-        let is_seen = self.sees_edge(id.sub_label, &EdgeView::parse(&stored)?);
+        let is_seen = self.context.visible.has_edges(id.sub_label)
+            && !EdgeView::parse(&stored)?.is_expired(self.now_ms)
+            && self.cut.as_ref().is_none_or(|cut| !cut.has_id(id));
         Ok(is_seen.then(|| StoredEdge { id: id.clone(), stored }))
     }
 

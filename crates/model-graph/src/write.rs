@@ -12,6 +12,7 @@ mod row_buffer;
 mod operation;
 mod rows;
 mod uniques;
+mod marks;
 mod vertices;
 mod pointers;
 mod edges;
@@ -30,11 +31,11 @@ use graph::{Edge, LabelId, PropertiesRef, Vertex, VertexId};
 use store::retry::RetryBackoff;
 use store::{Epoch, Partition, Store, Tenant, Timestamp, WriteIds};
 
+use self::marks::Marks;
 use self::numbers::Numbers;
 pub use self::operation::{
     Change, CheckVertices, EdgeOperation, EndLabels, Strategies, VertexOperation, Written,
 };
-use self::removal::Marks;
 use crate::Error;
 
 /// How often a write starts again because another came first.

@@ -165,8 +165,8 @@ pub async fn count_edges(
     go_on: &(dyn Fn(u64) -> bool + Sync),
 ) -> Result<BTreeMap<LabelId, u64>, WholeError> {
     count(reader, keys::all_edges_range(EdgeDirection::Out), go_on, |row, value| {
-        let label = EdgeKey::parse(row).ok_or(Malformed)?.sub_label;
-        Ok(reader.sees_edge(label, &EdgeView::parse(value)?).then_some(label))
+        let key = EdgeKey::parse(row).ok_or(Malformed)?;
+        Ok(reader.sees_edge(&key, &EdgeView::parse(value)?).then_some(key.sub_label))
     })
     .await
 }
@@ -227,7 +227,7 @@ impl Loading<'_> {
             for (row, value) in page.rows() {
                 let key = EdgeKey::parse(row).ok_or(Malformed)?;
                 let view = EdgeView::parse(value)?;
-                if !reader.sees_edge(key.sub_label, &view) || !self.wants_edge(&key) {
+                if !reader.sees_edge(&key, &view) || !self.wants_edge(&key) {
                     continue;
                 }
                 if key.vertex != source_key {

@@ -323,3 +323,78 @@ async fn two_nodes_on_the_worst_store_lose_no_change_and_give_no_number_twice() 
         }
     }
 }
+
+/// A removal that a crash cut short behind its first commit: nobody sees the edges, from neither side, before the job has removed them.
+#[tokio::test]
+async fn edges_of_a_removal_that_was_cut_short_are_not_seen() {
+    use crate::write::{CheckVertices, EdgeOperation, VertexOperation};
+    use graph::schema::{EdgeLabelDraft, IdStrategy};
+    use graph::{Edge, EdgeDirection, EdgeId, LabelId, Properties, Vertex, VertexId};
+    let graphs = graphs();
+    let graph = graphs.get(DEFAULT_SPACE, DEFAULT_GRAPH).await.unwrap();
+    let label = VertexLabelDraft { id_strategy: IdStrategy::CustomizeString, ..VertexLabelDraft::named("v") };
+    graph.change_schema(CREATED, |schema, new| schema.create_vertex_label(&label, new)).await.unwrap();
+    let links = vec![("v".into(), "v".into())];
+    let label = EdgeLabelDraft { links, ..EdgeLabelDraft::named("e") };
+    graph.change_schema(CREATED, |schema, new| schema.create_edge_label(&label, new)).await.unwrap();
+    let label = LabelId(1);
+    let put = |id: &str| {
+        let properties = Properties::default();
+        VertexOperation::Put(Vertex { id: id.into(), label, expires: None, properties })
+    };
+    let id = |source: &str, target: &str| EdgeId {
+        source: source.into(),
+        label,
+        sub_label: label,
+        sort_values: "".into(),
+        target: target.into(),
+    };
+    let ids = [id("a", "m"), id("m", "b"), id("a", "b")];
+    let edges = ids
+        .clone()
+        .map(|id| EdgeOperation::Put(Edge { id, expires: None, properties: Properties::default() }, None));
+    graph.write_vertices(["a", "b", "m"].map(put).to_vec(), NOW).await.unwrap();
+    graph.write_edges(edges.to_vec(), CheckVertices::Yes, NOW).await.unwrap();
+    let m = VertexId::from("m");
+    let writes = vec![
+        store::Write::Delete(graph::keys::vertex(&m)),
+        store::Write::Delete(graph::keys::label(label, &m)),
+        store::Write::PutStamped(graph::keys::removal(&m), Bytes::new()),
+    ];
+    let commit = store::Commit {
+        partition: graph::keys::partition(graph.part(), 0),
+        write_id: store::WriteIds::new().next(),
+        conditions: Vec::new(),
+        writes,
+        change: None,
+        reclaims: false,
+    };
+    graph.store().commit_known(commit).await.unwrap();
+
+    let reopened = Graphs::new(graphs.shared.store.clone(), OPTIONS);
+    let graph = reopened.get(DEFAULT_SPACE, DEFAULT_GRAPH).await.unwrap();
+    let seen = async |graph: &Graph| {
+        let (reader, state) = (graph.reader(NOW).await.unwrap(), graph.state().await.unwrap());
+        let mut seen = Vec::new();
+        for (of, direction) in [("a", EdgeDirection::Out), ("b", EdgeDirection::In), ("m", EdgeDirection::In)]
+        {
+            let mut pages = reader.edges(&VertexId::from(of).to_key(), direction, &[]);
+            let mut count = 0;
+            while let Some(page) = pages.next().await.unwrap() {
+                count += page.iter().count();
+            }
+            seen.push(count);
+        }
+        seen.push(reader.edges_by_id(&ids).await.unwrap().iter().flatten().count());
+        for id in &ids {
+            seen.push(usize::from(graph.edge(&state, id, NOW).await.unwrap().is_some()));
+        }
+        seen
+    };
+    assert_eq!(seen(&graph).await, [1, 1, 0, 1, 0, 0, 1]);
+    graph.write_vertices(vec![put("m")], NOW).await.unwrap();
+    assert_eq!(seen(&graph).await, [1, 1, 0, 1, 0, 0, 1], "they are not those of the next");
+    graph.write_edges(edges.to_vec(), CheckVertices::Yes, NOW).await.unwrap();
+    assert_eq!(seen(&graph).await, [2, 2, 1, 3, 1, 1, 1]);
+    assert_eq!(graph.finish_removals(NOW).await.unwrap(), 0);
+}

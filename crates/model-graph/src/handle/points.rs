@@ -42,7 +42,9 @@ impl Graph {
         let row = self.store.get_linear(self.writer.partition_of(&id.source), &key).await?;
         let Some(row) = row else { return Ok(None) };
         let view = EdgeView::parse(&row.value)?;
-        let is_seen = state.visible.has_edges(id.sub_label) && !view.is_expired(now.0.div_euclid(1_000));
+        let is_seen = state.visible.has_edges(id.sub_label)
+            && !view.is_expired(now.0.div_euclid(1_000))
+            && self.writer.cut_removals().is_none_or(|cut| !cut.has_id(id));
         Ok(is_seen.then_some(row.value))
     }
 }

@@ -54,7 +54,7 @@ impl<'a> Checker<'a> {
                     return Ok(None);
                 }
                 let view = EdgeView::parse(value)?;
-                if !self.reader.sees_edge(edge.sub_label, &view) {
+                if !self.reader.sees_edge(&edge, &view) {
                     return Ok(None);
                 }
                 (Found::Edge(EdgeRef { key: edge, view }), view.properties)

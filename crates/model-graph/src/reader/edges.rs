@@ -186,5 +186,5 @@ pub(super) fn edge_of_row<'r>(
     let vertex = vertex.get(1..).ok_or(graph::Malformed)?;
     let key = EdgeKey::parse_behind(direction, vertex, rest).ok_or(graph::Malformed)?;
     let view = EdgeView::parse(value)?;
-    Ok(reader.sees_edge(key.sub_label, &view).then_some(EdgeRef { key, view }))
+    Ok(reader.sees_edge(&key, &view).then_some(EdgeRef { key, view }))
 }

@@ -1,8 +1,8 @@
-//! Which elements are seen: those of labels that the schema has.
+//! Which elements are seen: those of labels that the schema has; of the edges not those of vertices whose removal is not finished.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
-use graph::LabelId;
+use graph::{EdgeId, EdgeKey, LabelId, VertexId};
 
 /// Labels of numbers below this are seen by a bit each; those beyond, which only a backup brings, are searched for.
 const NEAR_MAX: usize = 1 << 16;
@@ -36,6 +36,36 @@ impl VisibleLabels {
     #[inline]
     pub fn has_edges(&self, label: LabelId) -> bool {
         has(&self.edges, label)
+    }
+}
+
+/// Vertices whose removal a process that ended has cut short. They are gone, and their edges are not seen until somebody has removed them.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct CutRemovals(HashSet<Box<[u8]>>);
+
+impl CutRemovals {
+    /// Those of these ids.
+    pub(crate) fn new(ids: impl IntoIterator<Item = VertexId>) -> Self {
+        Self(ids.into_iter().map(|id| id.to_key().into()).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// One of them has no edges any more.
+    pub(crate) fn finish(&mut self, id: &VertexId) {
+        self.0.remove(&id.to_key()[..]);
+    }
+
+    /// Whether an edge is of one of them.
+    pub(crate) fn has(&self, edge: &EdgeKey<'_>) -> bool {
+        self.0.contains(edge.vertex) || self.0.contains(edge.other)
+    }
+
+    /// The same by its id.
+    pub(crate) fn has_id(&self, edge: &EdgeId) -> bool {
+        [&edge.source, &edge.target].into_iter().any(|id| self.0.contains(&id.to_key()[..]))
     }
 }
 

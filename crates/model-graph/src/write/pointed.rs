@@ -8,9 +8,9 @@ use graph::{Edge, EdgeDirection, EdgeId, EdgeView, keys};
 use store::retry::unless_lost;
 use store::{Appended, Condition, Direction, Range, Removal, Row};
 
+use super::marks::Mark;
 use super::operation::Planned;
 use super::pointers::add_removal;
-use super::removal::Mark;
 use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
 use crate::Error;
 use crate::records::unchanged;

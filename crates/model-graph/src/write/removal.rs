@@ -3,12 +3,8 @@
 //! One commit takes the vertex away and leaves a mark in its place; then its edges go, some at a time, and then the mark. While the mark
 //! is there no vertex of this id is created; and what goes goes only while it is there. So what is removed is never that of a later vertex, whoever finishes
 //! a removal, and how many do. A mark that a crash left is found by [`Writer::finish_removals`].
-//!
-//! Where a store belongs to one process, writers look for marks only while there may be some (`Marks`): it saves them a look-up for
-//! each new vertex.
 
 use std::collections::BTreeMap;
-
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,9 +12,9 @@ use graph::schema::EdgeLabel;
 use graph::{Edge, EdgeDirection, EdgeId, EdgeKey, EdgeView, Vertex, VertexId, keys};
 use store::retry::unless_lost;
 use store::{Commit, CommitWithAppends, Condition, Direction, Page, Row, Stamp, Write};
-use tokio::sync::{OnceCell, RwLock, RwLockReadGuard};
 
 use super::edges::plan_removal;
+use super::marks::Mark;
 use super::operation::Planned;
 use super::rows::{Indexed, label_row, plan_finding_rows};
 use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
@@ -27,13 +23,6 @@ use crate::records::unchanged;
 
 /// The most edges that go with one commit.
 pub(super) const EDGES_A_COMMIT: usize = 1_000;
-
-/// A vertex that was taken away, and the version of the mark in its place.
-#[derive(Debug)]
-pub(super) struct Mark {
-    pub(super) id: VertexId,
-    stamp: Stamp,
-}
 
 /// Which vertices are removed, of those named.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -61,56 +50,7 @@ struct Removed {
     was_seen: bool,
 }
 
-/// Whether there may be marks of removals. Writers of vertices share it while they write; who removes the first one waits until
-/// those who know nothing of marks are done.
-#[derive(Debug)]
-pub(super) struct Marks {
-    expected: RwLock<bool>,
-    /// Set once the first writer has looked for marks of a process that ended.
-    searched: OnceCell<()>,
-}
-
-impl Marks {
-    /// At first there may be some, of a process that ended.
-    pub(super) fn new() -> Self {
-        Self { expected: RwLock::new(true), searched: OnceCell::new() }
-    }
-
-    /// For who puts marks: from now on, and at least for as long as the guard lives, all writers look for them.
-    async fn expect(&self) -> RwLockReadGuard<'_, bool> {
-        loop {
-            let expected = self.expected.read().await;
-            if *expected {
-                return expected;
-            }
-            drop(expected);
-            *self.expected.write().await = true;
-        }
-    }
-}
-
 impl Writer {
-    /// For a writer of vertices: whether to look for marks, for as long as the guard lives. Cost: for the first writer of this process a scan of
-    /// the marks; else nothing.
-    ///
-    /// # Errors
-    ///
-    /// If the store refuses.
-    pub(super) async fn share_marks(&self) -> Result<RwLockReadGuard<'_, bool>, Error> {
-        if !self.store.may_lag() {
-            self.marks.searched.get_or_try_init(async || self.forget_marks().await.map(drop)).await?;
-        }
-        Ok(self.marks.expected.read().await)
-    }
-
-    /// Has writers look for marks no more, unless somebody is removing vertices; `false` if there are marks.
-    async fn forget_marks(&self) -> Result<bool, Error> {
-        // While a long removal shares it, writers would wait behind who waits for it: they go on looking for marks instead.
-        let Ok(mut expected) = self.marks.expected.try_write() else { return Ok(true) };
-        *expected = !self.marks_left().await?.is_empty();
-        Ok(!*expected)
-    }
-
     /// Removes vertices with all their edges; tells of each whether it was there.
     ///
     /// Cost: two commits, shared by all; for a vertex of more than some hundred edges one more for each thousand.
@@ -192,25 +132,6 @@ impl Writer {
         }
     }
 
-    /// Some of the marks that are there.
-    async fn marks_left(&self) -> Result<Vec<Mark>, Error> {
-        for bucket in 0..self.buckets() {
-            let (partition, range) = (self.partition(bucket), keys::removals_range());
-            let page = self.store.scan(partition, &range, Direction::Forward, EDGES_A_COMMIT).await?;
-            let row_keys: Vec<Bytes> = page.rows().map(|(key, _)| Bytes::copy_from_slice(key)).collect();
-            let rows = self.store.get_many_linear(partition, &row_keys).await?;
-            let mut marks = Vec::new();
-            for (key, row) in row_keys.iter().zip(rows) {
-                let id = keys::vertex_of_removal(key).ok_or(graph::Malformed)?;
-                marks.extend(row.map(|row| Mark { id, stamp: row.stamp }));
-            }
-            if !marks.is_empty() {
-                return Ok(marks);
-            }
-        }
-        Ok(Vec::new())
-    }
-
     /// Those of the vertices that are there. Cost: a read of each bucket.
     async fn find_vertices(&self, ids: &[VertexId], wanted: Vec<usize>) -> Result<Vec<VertexFound>, Error> {
         let mut by_bucket: BTreeMap<u32, (Vec<usize>, Vec<Bytes>)> = BTreeMap::new();
@@ -275,7 +196,10 @@ impl Writer {
         let (mut left, mut failed) = (Vec::with_capacity(marks.len()), None);
         for mark in marks {
             match self.sweep(mark, moments).await {
-                Ok(()) => left.push(mark),
+                Ok(()) => {
+                    self.marks.finish(&mark.id);
+                    left.push(mark);
+                }
                 // The others do not wait for it.
                 Err(error) => failed = Some(error),
             }
