@@ -27,7 +27,8 @@ pub use objects::{
 };
 pub use query::{Found, Matches, PAGE_TOKEN_BYTES_MAX, VertexRef};
 pub use reader::{
-    EdgePage, EdgePages, EdgeRef, EdgesOfMany, Reader, ReaderContext, StoredEdge, StoredVertex, VisibleLabels,
+    EdgePage, EdgePages, EdgeRef, EdgesBetween, EdgesOfMany, Reader, ReaderContext, StoredEdge, StoredVertex,
+    VisibleLabels,
 };
 pub use split::{Elements, Part};
 pub use state::GraphState;

@@ -3,6 +3,7 @@
 
 mod edges;
 mod many;
+mod between;
 mod visible;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use graph::{EdgeDirection, EdgeId, EdgeKey, EdgeView, LabelId, Malformed, Vertex
 use store::rows::Pages;
 use store::{Partition, Range, Snapshot, Store, Tenant, Timestamp};
 
+pub use between::EdgesBetween;
 pub use edges::{EdgePage, EdgePages, EdgeRef};
 pub use many::EdgesOfMany;
 pub(crate) use visible::CutRemovals;
@@ -166,6 +168,16 @@ impl Reader {
     /// ([`EdgesOfMany::read`]).
     pub fn edges_of_many<'a>(&'a self, ways: &[EdgeDirection], labels: &[LabelId]) -> EdgesOfMany<'a> {
         EdgesOfMany::new(self, ways, labels)
+    }
+
+    /// The edges from one vertex to another: of one label (of a SUB label its parent), if one is given; with these sort values, if any are.
+    pub fn edges_between<'a>(
+        &'a self,
+        ends: (&VertexId, &VertexId),
+        label: Option<LabelId>,
+        sort_values: Option<&str>,
+    ) -> EdgesBetween<'a> {
+        EdgesBetween::new(self, ends, label, sort_values)
     }
 
     /// All rows of a range in one bucket, page by page.

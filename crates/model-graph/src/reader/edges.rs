@@ -116,7 +116,7 @@ impl<'a> EdgePages<'a> {
         self.ranges.pop();
         self.ranges.extend(rest);
         let Self { direction, prefix_bytes, .. } = *self;
-        Ok(Some(EdgePage { reader, direction, prefix_bytes, page }))
+        Ok(Some(EdgePage::new(reader, (direction, prefix_bytes), page)))
     }
 }
 
@@ -160,7 +160,15 @@ impl Reader {
     }
 }
 
-impl EdgePage<'_> {
+impl<'a> EdgePage<'a> {
+    pub(super) fn new(
+        reader: &'a Reader,
+        (direction, prefix_bytes): (EdgeDirection, usize),
+        page: Page,
+    ) -> Self {
+        Self { reader, direction, prefix_bytes, page }
+    }
+
     /// How many rows it has, of edges that are seen and others.
     pub fn rows(&self) -> usize {
         self.page.len()

@@ -179,3 +179,56 @@ fn labels_of_large_numbers_take_no_room() {
         assert!(!visible.has_vertices(LabelId(label)), "{label}");
     }
 }
+
+/// Of labels and sort values that the source has, and others: those that a look at all its edges finds.
+#[tokio::test]
+async fn edges_between_two_vertices_are_found_by_label_and_sort_values() {
+    let store = store::testing::plain(Clock::manual(Timestamp(0)));
+    let mut writes = Vec::new();
+    for number in 0..400_u32 {
+        let mut it = edge("a", number % 5, &format!("t{}", number % 11), (number % 7 == 0).then_some(NOW));
+        it.id.sub_label = LabelId(number % 5 + 10 * (number % 2));
+        it.id.sort_values = ["", "x", "xy", "y"][number as usize % 4].into();
+        writes.push((0, keys::edge(&it.id, EdgeDirection::Out), it.to_stored()));
+    }
+    put(&store, writes).await;
+    let visible = VisibleLabels::new([], [0, 1, 3, 4, 11, 12, 13].map(LabelId));
+    let (graph, now) = (Tenant::default(), Timestamp(NOW * 1_000));
+    let context = ReaderContext { graph, buckets: 1, visible: Arc::new(visible), now };
+    let reader = Reader::new(&store, context).unwrap();
+    let (mut pages, mut all) = (reader.edges(&VertexId::from("a").to_key(), EdgeDirection::Out, &[]), vec![]);
+    while let Some(page) = pages.next().await.unwrap() {
+        all.extend(page.iter().map(|edge| edge.unwrap().key.to_id().unwrap()));
+    }
+    let source = VertexId::from("a");
+    for target in ["t0", "t5", "t99", "a"].map(VertexId::from) {
+        for (label, sort) in
+            [(None, None), (Some(1), None), (Some(3), Some("x")), (None, Some("")), (None, Some("z"))]
+        {
+            let expected: Vec<_> = all
+                .iter()
+                .filter(|id| id.target == target)
+                .filter(|id| label.is_none_or(|label| id.label == LabelId(label)))
+                .filter(|id| sort.is_none_or(|sort| *id.sort_values == *sort))
+                .collect();
+            for looks in [0, 1, 3, usize::MAX] {
+                let mut between = reader.edges_between((&source, &target), label.map(LabelId), sort);
+                let (mut found, mut is_over) = (Vec::new(), false);
+                for _ in 0..looks {
+                    let Some(page) = between.next().await.unwrap() else {
+                        is_over = true;
+                        break;
+                    };
+                    found.extend(page.iter().map(|edge| edge.unwrap().key.to_id().unwrap()));
+                }
+                let mut rest = between.rest();
+                while let Some(page) = rest.next().await.unwrap() {
+                    assert!(!is_over, "nothing is left");
+                    found.extend(page.iter().map(|edge| edge.unwrap().key.to_id().unwrap()));
+                }
+                found.retain(|id| id.target == target && sort.is_none_or(|sort| *id.sort_values == *sort));
+                assert_eq!(found.iter().collect::<Vec<_>>(), expected, "{target} {label:?} {sort:?} {looks}");
+            }
+        }
+    }
+}
