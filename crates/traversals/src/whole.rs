@@ -59,7 +59,7 @@ impl From<Malformed> for WholeError {
 /// A graph in memory: its vertices numbered from 0, in the order of their ids in each bucket, and the edges between them, in the order of
 /// their keys.
 ///
-/// Cost: an id takes its bytes in keys, up to twice, and up to 40 more; an edge four, with a weight eight; while it is read, an edge up to
+/// Cost: an id takes its bytes in keys, up to twice, and up to 56 more; an edge four, with a weight eight; while it is read, an edge up to
 /// 24 more.
 #[derive(Debug)]
 pub struct WholeGraph {
