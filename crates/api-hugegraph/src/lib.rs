@@ -13,7 +13,7 @@
 //! # let clock = Clock::manual(Timestamp(0));
 //! # let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
 //! # let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
-//! let limits = Limits { depth_max: 64, batch_elements_max: 2_500 };
+//! let limits = Limits { depth_max: 64, batch_elements_max: 2_500, walk_memory_bytes_max: 512 << 20 };
 //! # let options = api_hugegraph::AlgorithmOptions { memory_bytes_max: 1 << 20, threads: std::num::NonZeroUsize::MIN };
 //! # let algorithms = api_hugegraph::AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
 //! let router = Router::new(front_ends(&Api::new(graphs, clock, limits, algorithms, Lane::new(1))));

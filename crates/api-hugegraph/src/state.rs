@@ -14,6 +14,8 @@ pub struct Limits {
     pub depth_max: usize,
     /// The most elements of one body.
     pub batch_elements_max: usize,
+    /// The most bytes that one walk remembers.
+    pub walk_memory_bytes_max: usize,
 }
 
 /// The HugeGraph front end's state; clones share.

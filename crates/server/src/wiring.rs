@@ -130,6 +130,7 @@ fn hugegraph_limits(settings: &Settings) -> api_hugegraph::Limits {
     api_hugegraph::Limits {
         depth_max: settings.http.depth_max,
         batch_elements_max: settings.hugegraph.batch_elements_max,
+        walk_memory_bytes_max: settings.hugegraph.walk_memory_bytes_max.as_usize(),
     }
 }
 

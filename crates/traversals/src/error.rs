@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// What it had to remember took more memory than one walk may have.
     #[error(
-        "the walk needs more than {bytes_max} bytes of memory; lower its max_depth, max_degree or capacity"
+        "the walk needs more than walk_memory_bytes_max, {bytes_max} bytes; lower its max_depth, max_degree or capacity"
     )]
     Memory {
         /// The most bytes.

@@ -10,7 +10,7 @@ use store::{Deadline, Lane};
 
 /// Pauses after which a walk is long.
 const PAUSES_INLINE: usize = 16;
-/// The most bytes that one walk remembers.
+/// What a walk remembers whose owner says nothing of it, in bytes.
 const BYTES_MAX: usize = 1 << 30;
 
 /// How far one walk may go, and where it runs.
@@ -25,7 +25,7 @@ pub struct WalkOptions {
 }
 
 impl WalkOptions {
-    /// A walk with the most memory that one may have.
+    /// A walk that may remember a gigabyte.
     pub fn new(lane: Lane, deadline: Deadline) -> Self {
         Self { lane, deadline, bytes_max: BYTES_MAX }
     }

@@ -15,7 +15,7 @@ fn the_document_is_of_one_piece_with_the_routes() {
     let clock = Clock::manual(Timestamp(0));
     let options = GraphOptions { tenants_max: 1, graphs_max: 1, buckets: 1 };
     let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
-    let limits = Limits { depth_max: 64, batch_elements_max: 1 };
+    let limits = Limits { depth_max: 64, batch_elements_max: 1, walk_memory_bytes_max: 1 };
     let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: std::num::NonZeroUsize::MIN };
     let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
     let routes: Vec<_> = front_ends(&Api::new(graphs, clock, limits, algorithms, Lane::new(1)))

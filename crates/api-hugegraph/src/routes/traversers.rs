@@ -66,8 +66,13 @@ impl WalkRequest {
         let begun = Instant::now();
         let graph = api.graph(request).await?;
         let (state, reader) = graph.reader_with_state(api.shared.clock.now()).await?;
-        let options = WalkOptions::new(api.shared.lane.clone(), Deadline::at(request.deadline));
-        let (memory, depth_max) = (request.memory.clone(), api.shared.limits.depth_max);
+        let limits = &api.shared.limits;
+        let options = WalkOptions {
+            lane: api.shared.lane.clone(),
+            deadline: Deadline::at(request.deadline),
+            bytes_max: limits.walk_memory_bytes_max,
+        };
+        let (memory, depth_max) = (request.memory.clone(), limits.depth_max);
         Ok(Self { begun, state, reader, options, memory, depth_max })
     }
 

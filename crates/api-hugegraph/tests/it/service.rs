@@ -28,7 +28,7 @@ pub(crate) struct Service {
 
 /// Limits as the server has them, small where a case is to reach them.
 pub(crate) fn limits() -> Limits {
-    Limits { depth_max: 64, batch_elements_max: 5 }
+    Limits { depth_max: 64, batch_elements_max: 5, walk_memory_bytes_max: 1 << 30 }
 }
 
 impl Service {

@@ -24,14 +24,14 @@ async fn post(router: &Router, path: &str, body: String) {
 }
 
 /// A graph of a hub and its leaves.
-async fn hub(router: &Router) {
+async fn hub(router: &Router, leaves: usize) {
     let label = r#"{"name":"v","id_strategy":"CUSTOMIZE_NUMBER"}"#;
     post(router, "schema/vertexlabels", label.into()).await;
     let label = r#"{"name":"e","source_label":"v","target_label":"v"}"#;
     post(router, "schema/edgelabels", label.into()).await;
     let (mut vertices, mut edges) =
         (r#"[{"label":"v","id":0,"properties":{}}"#.to_owned(), String::from("["));
-    for leaf in 1..=LEAVES {
+    for leaf in 1..=leaves {
         write!(vertices, r#",{{"label":"v","id":{leaf},"properties":{{}}}}"#).expect("a text");
         let comma = if leaf > 1 { "," } else { "" };
         let ends = format!(r#""outV":0,"outVLabel":"v","inV":{leaf},"inVLabel":"v""#);
@@ -42,11 +42,25 @@ async fn hub(router: &Router) {
 }
 
 #[tokio::test]
+async fn a_walk_that_remembers_too_much_names_the_limit() {
+    let limits = Limits { batch_elements_max: 5_000, walk_memory_bytes_max: 100_000, ..limits() };
+    let service = Service::within(limits, Lane::new(1));
+    hub(service.router(), 4_000).await;
+    let target = "/graphs/hugegraph/traversers/rays?source=0&max_depth=1&limit=-1";
+    let (_, response) = respond(service.router(), "GET", target, HeaderMap::new(), "").await;
+    let status = response.status();
+    let body = response.into_body().collect().await.expect("a body").to_bytes();
+    let said = String::from_utf8_lossy(&body);
+    assert_eq!(status, 400, "{said}");
+    assert!(said.contains("the walk needs more than walk_memory_bytes_max, 100000 bytes; lower"), "{said}");
+}
+
+#[tokio::test]
 async fn long_answers_reserve_memory_and_are_written_in_the_lane() {
     let lane = Lane::new(1);
     let service = Service::within(Limits { batch_elements_max: 2 * LEAVES, ..limits() }, lane.clone());
     let router = service.router();
-    hub(router).await;
+    hub(router, LEAVES).await;
     for (target, bytes_min) in [
         ("traversers/kneighbor?source=0&max_depth=1&max_degree=-1", 5 * LEAVES),
         ("traversers/rays?source=0&max_depth=1&max_degree=-1&limit=-1&with_vertex=true", 50 * LEAVES),

@@ -16,6 +16,9 @@ settings_table! {
         /// The most vertices or edges of one request
         batch_elements_max as "batch_elements_max": usize = "2500", "COUNT";
 
+        /// Memory for what one walk remembers
+        walk_memory_bytes_max as "walk_memory_bytes_max": ByteCount = "512MiB", "SIZE";
+
         /// Memory for the graph that an algorithm is at work on
         algorithm_memory_bytes_max as "algorithm_memory_bytes_max": ByteCount = "512MiB", "SIZE";
     }

@@ -13,6 +13,8 @@ use crate::{Error, LabelFilter, Numbering, Step, filter};
 const HOPS_A_READ: usize = 4_096;
 /// The first vertices whose edges are read at once; then more and more of them: who needs few reads few.
 const VERTICES_FIRST: usize = 16;
+/// What sorting a vertex by its key takes, in bytes.
+const ORDER_BYTES: usize = size_of::<(u128, u32)>() + size_of::<u32>();
 /// What reading the edges of a vertex costs beside them, in steps.
 const STEPS_A_VERTEX: usize = 15;
 
@@ -76,7 +78,6 @@ impl<'a> Walk<'a> {
     pub(crate) fn expand<'w>(&'w mut self, frontier: &'w [u32], step: &'w Step) -> Expansion<'w, 'a> {
         let labels: Vec<LabelId> = step.labels.iter().map(|label| label.label).collect();
         let near = self.reader.edges_of_many(step.direction.ways(), &labels);
-        let order = if frontier.len() > near.vertices_max() { self.key_order(frontier) } else { Vec::new() };
         Expansion {
             walk: self,
             frontier,
@@ -85,7 +86,7 @@ impl<'a> Walk<'a> {
             vertex_filters: &[],
             near,
             near_of: 0..0,
-            order,
+            order: Vec::new(),
             at: 0,
             hops: Vec::new(),
         }
@@ -128,6 +129,10 @@ impl<'w> Expansion<'w, '_> {
     pub(crate) async fn next(&mut self) -> Result<Option<&[Hop]>, Error> {
         self.hops.clear();
         let begin = self.at;
+        if begin == 0 && self.frontier.len() > self.near.vertices_max() {
+            self.walk.check_more(ORDER_BYTES * self.frontier.len())?;
+            self.order = self.walk.key_order(self.frontier);
+        }
         while self.hops.len() < HOPS_A_READ {
             if self.at == self.frontier.len() {
                 break;
@@ -215,7 +220,7 @@ impl<'w> Expansion<'w, '_> {
         let vertex_keys = (self.at..end).map(|at| known.key(vertex_at(frontier, order, at)));
         self.near.read(vertex_keys, edges_wanted(self.step)).await?;
         self.near_of = self.at..end;
-        self.walk.check_more(size_of::<Hop>() * self.hops.capacity() + self.near.bytes())?;
+        self.walk.check_more(self.bytes())?;
         self.walk.spend(self.near.rows()).await
     }
 
@@ -235,10 +240,14 @@ impl<'w> Expansion<'w, '_> {
             for edge in page.iter() {
                 read += usize::from(taking.take(&edge?)?);
             }
-            self.walk.check_more(size_of::<Hop>() * self.hops.capacity() + self.near.bytes())?;
+            self.walk.check_more(self.bytes())?;
             self.walk.spend(page.rows()).await?;
         }
         Ok(read)
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Hop>() * self.hops.capacity() + self.near.bytes() + 4 * self.order.capacity()
     }
 
     /// The place in the frontier of the vertex that is read at this point.

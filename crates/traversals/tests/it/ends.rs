@@ -80,7 +80,7 @@ fn small() -> WalkOptions {
 
 fn assert_ends_at_memory(walks: impl IntoIterator<Item = (&'static str, String)>) {
     let expected = format!(
-        "the walk needs more than {SMALL} bytes of memory; lower its max_depth, max_degree or capacity"
+        "the walk needs more than walk_memory_bytes_max, {SMALL} bytes; lower its max_depth, max_degree or capacity"
     );
     for (walk, said) in walks {
         assert_eq!(said, expected, "{walk}");
@@ -175,7 +175,8 @@ async fn a_hub_ends_at_the_memory() {
     let hub = Kneighbor { step: step.clone(), ..asked(1) };
     let small = WalkOptions { bytes_max: 300_000, ..options() };
     assert!(
-        said(kneighbor(&reader, &small, &hub).await).starts_with("the walk needs more than 300000 bytes")
+        said(kneighbor(&reader, &small, &hub).await)
+            .starts_with("the walk needs more than walk_memory_bytes_max, 300000 bytes")
     );
     let counted =
         Count { source: VertexId::Number(0), steps: vec![step], contains_traversed: false, dedup_size: 0 };
