@@ -16,7 +16,7 @@ mod groovy;
 
 pub(crate) use dates::put_time;
 pub(crate) use drafts::{EdgeLabelGiven, IndexLabelGiven, PropertyKeyGiven, VertexLabelGiven, read_json};
-pub(crate) use elements::{ElementReader, GivenEdge, GivenVertex, VertexLabels};
+pub(crate) use elements::{ElementReader, Given, GivenEdge, GivenVertex, VertexLabels};
 pub(crate) use found::{WalkAnswer, put_ids, put_number, put_path, put_score, put_scores, put_weighted_path};
 pub(crate) use groovy::script;
 pub(crate) use ids::{put_vertex_id, vertex_id_of_list, vertex_id_of_url};

@@ -16,6 +16,13 @@ coded! {
     }
 }
 
+#[expect(clippy::derivable_impls, reason = "the table of kinds takes no attributes")]
+impl Default for ReadMode {
+    fn default() -> Self {
+        Self::OltpOnly
+    }
+}
+
 impl GraphMode {
     /// Whether vertices with automatic ids may bring their own.
     pub fn takes_ids(self) -> bool {

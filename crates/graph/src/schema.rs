@@ -37,6 +37,7 @@ pub use self::parts::{
 };
 use self::table::Table;
 pub use self::user_data::UserData;
+use crate::mode::ReadMode;
 use crate::numbers::{IndexLabelId, LabelId, PropertyKeyId};
 
 /// The most parts of one kind.
@@ -59,6 +60,10 @@ pub struct Schema {
     /// Parts that were removed, and whose elements and rows are not yet.
     removed: BTreeMap<PartId, SchemaPart>,
     numbers: Numbers,
+    /// Whether it has had property keys that computations write.
+    has_olap: bool,
+    /// Which properties readers are shown.
+    read_mode: ReadMode,
 }
 
 impl Schema {
@@ -85,6 +90,28 @@ impl Schema {
         }
         schema.find_indexes();
         Ok(schema)
+    }
+
+    /// The same schema for readers who are shown these properties.
+    #[must_use]
+    pub fn reading(self, read_mode: ReadMode) -> Self {
+        Self { read_mode, ..self }
+    }
+
+    /// Whether readers are shown the properties of a key.
+    #[inline]
+    pub fn shows(&self, key: &PropertyKey) -> bool {
+        match self.read_mode {
+            ReadMode::All => true,
+            ReadMode::OltpOnly => !key.write_type.is_olap(),
+            ReadMode::OlapOnly => key.write_type.is_olap(),
+        }
+    }
+
+    /// Whether vertices may have values that computations wrote: they outlast what else is written.
+    #[inline]
+    pub fn has_olap(&self) -> bool {
+        self.has_olap
     }
 
     /// The property key of a number. Cost: an index into an array.
@@ -222,7 +249,10 @@ impl Schema {
     #[must_use]
     fn put(&mut self, part: SchemaPart) -> bool {
         match part {
-            SchemaPart::PropertyKey(key) => self.property_keys.put(key),
+            SchemaPart::PropertyKey(key) => {
+                self.has_olap |= key.write_type.is_olap();
+                self.property_keys.put(key)
+            }
             SchemaPart::VertexLabel(label) => self.vertex_labels.put(label),
             SchemaPart::EdgeLabel(label) => self.edge_labels.put(label),
             SchemaPart::IndexLabel(label) => self.index_labels.put(label),

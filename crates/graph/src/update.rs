@@ -219,6 +219,7 @@ impl Updates<'_> {
                 }
             }
         }
+        self.keep_computed(&mut becomes, stored, given)?;
         Ok(becomes.finish())
     }
 
@@ -257,7 +258,28 @@ impl Updates<'_> {
                 _ => becomes.put_ref(key, two),
             }
         }
+        self.keep_computed(&mut becomes, stored, given)?;
         Ok(becomes.finish())
+    }
+
+    /// Adds stored values that computations wrote, where none are given: who writes an element does not know of them.
+    fn keep_computed(
+        &self,
+        becomes: &mut PropertiesBuilder,
+        stored: PropertiesRef<'_>,
+        given: PropertiesRef<'_>,
+    ) -> Result<(), Malformed> {
+        if !self.schema.has_olap() {
+            return Ok(());
+        }
+        for property in stored.iter() {
+            let (key, value) = property?;
+            let is_computed = self.schema.property_key(key).is_some_and(|key| key.write_type.is_olap());
+            if is_computed && given.get(key)?.is_none() {
+                becomes.put_ref(key, value);
+            }
+        }
+        Ok(())
     }
 
     fn builder_of(&self, properties: PropertiesRef<'_>) -> Result<PropertiesBuilder, Malformed> {

@@ -5,8 +5,8 @@ mod points;
 use std::sync::Arc;
 
 use graph::schema::{
-    Creation, IndexKind, Outcome, PartId, Schema, SchemaChange, SchemaError, SchemaKind, SchemaPart,
-    SchemaStatus,
+    Creation, IndexKind, Outcome, PartId, PropertyKey, Schema, SchemaChange, SchemaError, SchemaKind,
+    SchemaPart, SchemaStatus,
 };
 use graph::{Edge, GraphMode, ReadMode, Vertex, VertexId};
 use store::{ErrorKind, Store, Tenant, Timestamp, WorkQueue};
@@ -317,6 +317,31 @@ impl Graph {
         Err(attempts.exhausted(SCHEMA).into())
     }
 
+    /// Has the values of a property go that computations wrote; gives its key and the task. Cost: one commit.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Schema`]; [`Error::Invalid`] of any other property; if the store refuses.
+    pub async fn clear_computed(
+        &self,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<(Arc<PropertyKey>, TaskId), Error> {
+        let state = self.state().await?;
+        let key = state.schema.property_key_named(name).cloned().ok_or_else(|| {
+            Error::Schema(SchemaError::NotFound { kind: SchemaKind::PropertyKey, name: name.into() })
+        })?;
+        if !key.write_type.is_olap() {
+            return Err(Error::Invalid(format!(
+                "Only olap property key can do action clear, but got '{name}'"
+            )));
+        }
+        let part = SchemaPart::PropertyKey(key.clone());
+        let id = self.tasks().create(draft(&part, CLEAR_OLAP, TaskWork::Clear(key.id)), now).await?;
+        self.note_work();
+        Ok((key, id))
+    }
+
     /// Sets how the graph takes writes. Cost: one commit.
     ///
     /// # Errors
@@ -414,6 +439,9 @@ fn reuses_numbers(old: &Schema, change: &SchemaChange) -> bool {
     let ids = change.put.iter().map(SchemaPart::id);
     ids.filter(|id| old.part(*id).is_none()).any(|PartId { kind, number }| number < old.numbers().next(kind))
 }
+
+/// The kind of tasks that remove what computations wrote.
+const CLEAR_OLAP: &str = "clear_olap";
 
 /// What is to be done after a change of the schema; the one that clients ask for last.
 fn follow_ups(old: &Schema, change: &SchemaChange) -> Vec<TaskDraft> {

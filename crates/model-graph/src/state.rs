@@ -40,7 +40,7 @@ impl GraphState {
         let vertices = schema.vertex_labels().map(|label| label.id);
         let edges = schema.edge_labels().map(|label| label.id);
         let visible = Arc::new(VisibleLabels::new(vertices, edges));
-        Self { schema: Arc::new(schema), visible, mode, read_mode, version }
+        Self { schema: Arc::new(schema.reading(read_mode)), visible, mode, read_mode, version }
     }
 }
 
@@ -124,7 +124,8 @@ impl StateStore {
 
     /// Sets which properties the graph reads.
     pub(crate) async fn set_read_mode(&self, read_mode: ReadMode) -> Result<(), Error> {
-        self.set(|state| GraphState { read_mode, ..state }).await
+        let reading = |schema: &Schema| Arc::new(schema.clone().reading(read_mode));
+        self.set(|state| GraphState { read_mode, schema: reading(&state.schema), ..state }).await
     }
 
     async fn set(&self, change: impl Fn(GraphState) -> GraphState) -> Result<(), Error> {

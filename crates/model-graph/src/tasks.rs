@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use graph::IndexLabelId;
 use graph::schema::PartId;
+use graph::{IndexLabelId, PropertyKeyId};
 use store::rows::Pages;
 use store::{Condition, Direction, Range, Timestamp, Write};
 
@@ -105,6 +105,8 @@ impl TaskStatus {
 pub enum TaskWork {
     /// Removes the elements and rows of parts of the schema that were removed.
     Remove(Vec<PartId>),
+    /// Removes the values of a property that computations wrote.
+    Clear(PropertyKeyId),
     /// Enters all elements into indexes.
     Build(Vec<IndexLabelId>),
     /// What whoever runs tasks of its type reads from its input.

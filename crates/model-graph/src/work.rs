@@ -10,6 +10,7 @@
 //! begins new ones first. So a late removal takes nothing of what has the number then.
 
 mod walk;
+mod computed;
 mod remove;
 mod clean;
 mod build;
@@ -175,6 +176,8 @@ impl Graph {
         let ended = match &task.work {
             TaskWork::Other => return Ok((0, true)),
             TaskWork::Remove(parts) => run.remove(parts, Cursor::read(&task.cursor)).await?,
+            TaskWork::Clear(_) if task.status == TaskStatus::Cancelling => Ended::Done,
+            TaskWork::Clear(key) => run.clear(*key, Cursor::read(&task.cursor)).await?,
             TaskWork::Build(indexes) => {
                 let is_cancelled = task.status == TaskStatus::Cancelling;
                 match run.build(indexes, Cursor::read(&task.cursor), is_cancelled).await {

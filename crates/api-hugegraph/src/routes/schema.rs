@@ -112,6 +112,11 @@ pub(crate) async fn update(api: Api, request: Request, kind: SchemaKind) -> Resu
     }
     let given = Given::of(&request);
     let graph = api.graph(&request).await?;
+    if kind == SchemaKind::PropertyKey && given.get(action(kind)) == Some("clear") {
+        let (key, task) = graph.clear_computed(in_url, api.shared.clock.now()).await?;
+        let schema = &graph.state().await?.schema;
+        return Ok(task_answer(schema, kind, &SchemaPart::PropertyKey(key), Some(task)));
+    }
     let change = match params::is_append(&given, action(kind))? {
         true => Change::Append,
         false => Change::Eliminate,

@@ -8,7 +8,7 @@ use graph::schema::{IdStrategy, Schema};
 use graph::{Vertex, VertexId, VertexView};
 use http::StatusCode;
 use lang_json::Reader;
-use model_graph::write::{VertexOperation, Written};
+use model_graph::write::{Change, VertexOperation, Written};
 use model_graph::{Error, Graph};
 
 pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remove_many, update_many};
@@ -19,7 +19,7 @@ use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
-use crate::wire::{ElementReader, GivenVertex, put_vertex, vertex_id_of_url};
+use crate::wire::{self, ElementReader, GivenVertex, put_vertex, vertex_id_of_url};
 
 /// GET `/graph/vertices`
 pub(crate) const LIST: Operation =
@@ -59,7 +59,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
     let writing = Writing::new(&api, graph.state().await?);
     let operation = {
         let mut reader = Reader::new(text, depth_max);
-        let given = ElementReader::new(writing.schema(), depth_max).vertex(&mut reader)?;
+        let given = ElementReader::new(writing.schema(), depth_max).vertex_or_computed(&mut reader)?;
         reader.end()?;
         admitted(&graph, &writing, given)?
     };
@@ -68,8 +68,13 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 }
 
 /// What is done with a vertex that was sent.
-fn admitted(graph: &Graph, writing: &Writing, given: GivenVertex<'_>) -> Result<VertexOperation, Problem> {
-    let GivenVertex { label, id, properties } = given;
+fn admitted(graph: &Graph, writing: &Writing, given: wire::Given<'_>) -> Result<VertexOperation, Problem> {
+    let GivenVertex { label, id, properties } = match given {
+        wire::Given::Vertex(vertex) => vertex,
+        wire::Given::Computed(id, properties) => {
+            return Ok(VertexOperation::Change(id, Change::Append(properties)));
+        }
+    };
     let is_new = label.id_strategy == IdStrategy::Automatic && id.is_none();
     let next_id = || graph.next_number(writing.now);
     let vertex = writing.admission().vertex(label, id, properties, next_id)?;
@@ -124,7 +129,8 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
     let stored = graph.vertex(&writing.state, &id, writing.now).await?.ok_or_else(|| no_such(&id))?;
     let label = VertexView::parse(&stored)?.label;
     let label = writing.schema().vertex_label(label).ok_or_else(|| no_such(&id))?;
-    let has = |key| label.has_property(key);
+    let is_olap = |key| writing.schema().property_key(key).is_some_and(|key| key.write_type.is_olap());
+    let has = |key| label.has_property(key) || is_olap(key);
     check_change(("vertex", &id), writing.schema(), &keys, has, ("primary", &label.primary_keys))?;
     let written = graph.write_vertices(vec![VertexOperation::Change(id, change)], writing.now).await?;
     answer(StatusCode::OK, writing.schema(), written)

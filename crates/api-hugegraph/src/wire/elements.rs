@@ -20,6 +20,13 @@ pub(crate) struct GivenVertex<'s> {
     pub(crate) properties: Properties,
 }
 
+/// A vertex as it is sent, or values that were computed for one that is there.
+#[derive(Clone, Debug)]
+pub(crate) enum Given<'s> {
+    Vertex(GivenVertex<'s>),
+    Computed(VertexId, Properties),
+}
+
 /// An edge as it is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct GivenEdge<'s> {
@@ -142,6 +149,33 @@ impl<'s> ElementReader<'s> {
     /// 400.
     pub(crate) fn vertex(&mut self, reader: &mut Reader<'_>) -> Result<GivenVertex<'s>, Problem> {
         let members = self.members(reader, "vertex")?;
+        self.vertex_of(members)
+    }
+
+    /// The next vertex; without a label, and with properties that computations write alone, these are for a vertex that is there.
+    ///
+    /// # Errors
+    ///
+    /// 400.
+    pub(crate) fn vertex_or_computed(&mut self, reader: &mut Reader<'_>) -> Result<Given<'s>, Problem> {
+        let members = self.members(reader, "vertex")?;
+        match &members.id {
+            Some(id) if members.label.is_none() && self.is_computed() => {
+                let id = vertex_id_of_token(id, None)?;
+                Ok(Given::Computed(id, self.builder.finish()))
+            }
+            _ => self.vertex_of(members).map(Given::Vertex),
+        }
+    }
+
+    /// Whether computations write all of the properties, and there are some.
+    fn is_computed(&self) -> bool {
+        let is_olap = |key| self.schema.property_key(key).is_some_and(|key| key.write_type.is_olap());
+        let mut keys = self.builder.keys();
+        keys.next().is_some_and(is_olap) && keys.all(is_olap)
+    }
+
+    fn vertex_of(&mut self, members: Members<'_>) -> Result<GivenVertex<'s>, Problem> {
         let name =
             members.label.ok_or_else(|| Problem::illegal_argument("The vertex label can't be null"))?;
         let label = self.vertex_label_named(&name)?;

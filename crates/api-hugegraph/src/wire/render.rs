@@ -121,8 +121,8 @@ fn put_properties(out: &mut String, schema: &Schema, properties: PropertiesRef<'
     let mut commas = Commas::default();
     for property in properties.iter() {
         let (key, value) = property?;
-        // Values of a key that was removed may lie there until they are swept.
-        let Some(key) = schema.property_key(key) else { continue };
+        // Values of a key that was removed may lie there until they are swept; those of others may be hidden.
+        let Some(key) = schema.property_key(key).filter(|key| schema.shows(key)) else { continue };
         commas.next(out);
         write_string(out, &key.name);
         out.push(':');

@@ -37,7 +37,8 @@ impl SchemaPart {
     /// Whether its removal leaves elements or rows behind, which are to be removed after it.
     pub fn leaves_rows(&self) -> bool {
         match self {
-            Self::PropertyKey(_) => false,
+            // Values that computations wrote belong to no label.
+            Self::PropertyKey(key) => key.write_type.is_olap(),
             Self::VertexLabel(_) | Self::EdgeLabel(_) | Self::IndexLabel(_) => true,
         }
     }

@@ -192,7 +192,11 @@ impl Schema {
         let kind = draft.index_kind.unwrap_or(IndexKind::Secondary);
         check_olap(draft, keys, kind)?;
         let fields = named(&draft.fields);
-        if keys.iter().any(|key| !label.has_property(key.id)) {
+        // What computations write belongs to no label: vertices of any have it.
+        let is_vertex = matches!(&draft.base, Some((SchemaKind::VertexLabel, _)));
+        let may_have =
+            |key: &PropertyKey| label.has_property(key.id) || is_vertex && key.write_type.is_olap();
+        if !keys.iter().all(|key| may_have(key)) {
             let properties = self.listed(&label.properties);
             return Err(SchemaError::invalid(format!(
                 "Not all index fields '{fields}' are contained in schema properties '{properties}'"

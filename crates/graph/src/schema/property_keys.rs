@@ -78,7 +78,7 @@ impl Schema {
         Ok(self.changed_property_key(key))
     }
 
-    /// Removes a property key.
+    /// Removes a property key, and the indexes on it.
     ///
     /// # Errors
     ///
@@ -96,6 +96,9 @@ impl Schema {
             }
         }
         let mut edit = Edit::of(self);
+        for index in self.index_labels().filter(|index| index.fields.contains(&key.id)) {
+            edit.remove(SchemaPart::IndexLabel(index.clone()));
+        }
         edit.remove(SchemaPart::PropertyKey(key.clone()));
         Ok(edit.finish())
     }

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! task = version status name kind input work progress retries result created updated cursor
-//! work = 0, or 1 and the kinds and numbers of parts, or 2 and the numbers of index labels
+//! work = 0, or 1 and the kinds and numbers of parts, or 2 and the numbers of index labels, or 3 and the number of a property key
 //! ```
 
 use bytes::Bytes;
-use graph::IndexLabelId;
 use graph::schema::{PartId, SchemaKind};
+use graph::{IndexLabelId, PropertyKeyId};
 use store::Timestamp;
 use store::wire::{Malformed, Reader, put_bytes, put_i64, put_text, put_varint};
 
@@ -18,6 +18,7 @@ const VERSION: u8 = 1;
 const OTHER: u8 = 0;
 const REMOVE: u8 = 1;
 const BUILD: u8 = 2;
+const CLEAR: u8 = 3;
 
 impl TaskStatus {
     /// The byte that stands for it in stored bytes.
@@ -64,6 +65,10 @@ fn put_work(out: &mut Vec<u8>, work: &TaskWork) {
                 put_varint(out, part.number.into());
             }
         }
+        TaskWork::Clear(key) => {
+            out.push(CLEAR);
+            put_varint(out, key.0.into());
+        }
         TaskWork::Build(indexes) => {
             out.push(BUILD);
             put_varint(out, indexes.len() as u64);
@@ -104,6 +109,7 @@ fn take_work(reader: &mut Reader<'_>) -> Result<TaskWork, Malformed> {
             });
             parts.collect::<Result<_, Malformed>>().map(TaskWork::Remove)
         }
+        CLEAR => reader.varint_u32().map(|number| TaskWork::Clear(PropertyKeyId(number))),
         BUILD => {
             let indexes = (0..reader.count()?).map(|_| reader.varint_u32().map(IndexLabelId));
             indexes.collect::<Result<_, Malformed>>().map(TaskWork::Build)

@@ -33,7 +33,7 @@ impl Run<'_> {
     /// to remove.
     async fn remove_part(&mut self, part: &SchemaPart, cursor: &mut Cursor) -> Result<bool, Error> {
         match part {
-            SchemaPart::PropertyKey(_) => Ok(true),
+            SchemaPart::PropertyKey(key) => self.clear_values(key.id, cursor).await,
             SchemaPart::IndexLabel(index) => self.remove_ranges(&keys::index_ranges(index.id)).await,
             SchemaPart::VertexLabel(label) => self.remove_vertices(label, cursor).await,
             SchemaPart::EdgeLabel(label) => self.remove_edges(label, cursor).await,

@@ -99,7 +99,8 @@ pub(super) fn changed(
         Change::Append(given) => Ok(updates.append(stored, given.as_ref())?),
         Change::Eliminate(keys) => {
             for key in keys {
-                if stored.get(*key)?.is_some() && !label.is_nullable(*key) {
+                let is_needed = label.has_property(*key) && !label.is_nullable(*key);
+                if is_needed && stored.get(*key)?.is_some() {
                     let key = moment.schema.property_key(*key).ok_or(graph::Malformed)?;
                     return Err(Error::NotNullable((*key.name).into()));
                 }

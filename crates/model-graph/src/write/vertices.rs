@@ -73,6 +73,8 @@ impl Operation for VertexOperation {
         match self {
             Self::Put(vertex) => match work.moment.schema.vertex_label(vertex.label) {
                 None => true,
+                // What computations wrote outlasts it.
+                Some(_) if work.moment.schema.has_olap() => true,
                 Some(label) if label.id_strategy == IdStrategy::PrimaryKey => {
                     // The edges of one that has expired are not those of the next.
                     label.ttl_ms > 0 || needs_known(&work.moment.schema, label)

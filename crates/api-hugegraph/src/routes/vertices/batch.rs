@@ -33,7 +33,7 @@ pub(crate) async fn create_many(api: Api, request: Request) -> Result<Response, 
         let limits = &api.shared.limits;
         let mut reader = Reader::new(text, limits.depth_max);
         let mut elements = ElementReader::new(writing.schema(), limits.depth_max);
-        let read = |reader: &mut Reader<'_>| admitted(&graph, &writing, elements.vertex(reader)?);
+        let read = |reader: &mut Reader<'_>| admitted(&graph, &writing, elements.vertex_or_computed(reader)?);
         let operations = read_array(&mut reader, ("vertices", limits), read)?;
         reader.end()?;
         operations
