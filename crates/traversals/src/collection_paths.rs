@@ -14,7 +14,7 @@ use model_graph::Reader;
 use crate::answer::{FoundPaths, Path};
 use crate::forest::{Chains, Forest, Groups};
 use crate::layers::NO_PARENT;
-use crate::limits::{DEPTH_MAX, check_capacity, check_ends, check_limit, limit_of, require, within_capacity};
+use crate::limits::{DEPTH_MAX, check_between_many, limit_of, require, within_capacity};
 use crate::marks::RoundMarks;
 use crate::path_set::PathSet;
 use crate::walk::{Hop, Walk};
@@ -50,10 +50,7 @@ impl CollectionPaths {
             format!("The depth of request must be in (0, {DEPTH_MAX}], but got: {}", self.max_depth)
         })?;
         self.step.check()?;
-        check_capacity(self.capacity)?;
-        check_limit(self.limit)?;
-        check_ends(self.sources.len(), "source vertices")?;
-        check_ends(self.targets.len(), "target vertices")
+        check_between_many(self.sources.len(), self.targets.len(), (self.capacity, self.limit))
     }
 }
 

@@ -96,8 +96,20 @@ pub(crate) fn check_dedup_size(value: i64) -> Result<(), Error> {
     })
 }
 
+/// The bounds of paths between so many sources and so many targets.
+pub(crate) fn check_between_many(
+    sources: usize,
+    targets: usize,
+    (capacity, limit): (i64, i64),
+) -> Result<(), Error> {
+    check_capacity(capacity)?;
+    check_limit(limit)?;
+    check_ends(sources, "source vertices")?;
+    check_ends(targets, "target vertices")
+}
+
 /// Ends of paths, `what` in the plural.
-pub(crate) fn check_ends(count: usize, what: &str) -> Result<(), Error> {
+fn check_ends(count: usize, what: &str) -> Result<(), Error> {
     require((1..=ENDS_MAX).contains(&count), || {
         format!("The number of {what} must in [1, {ENDS_MAX}], but got: {count}")
     })

@@ -16,10 +16,7 @@ use model_graph::Reader;
 
 use crate::answer::{FoundPaths, Path};
 use crate::dag::Dag;
-use crate::limits::{
-    ENDS_MAX, check_capacity, check_degree, check_positive, check_skip_degree, limit_of, require,
-    within_capacity,
-};
+use crate::limits::{ENDS_MAX, check_positive, limit_of, require, within_capacity};
 use crate::path_set::path_bytes;
 use crate::walk::Walk;
 use crate::{Error, Step, WalkOptions};
@@ -62,7 +59,8 @@ impl ShortestPath {
     ///
     /// [`Error::Parameter`].
     pub fn check(&self) -> Result<(), Error> {
-        check(&self.step, self.max_depth, self.capacity)
+        check_positive(self.max_depth, "max depth")?;
+        self.step.check_within(self.capacity)
     }
 }
 
@@ -73,7 +71,8 @@ impl MultiNodeShortestPath {
     ///
     /// [`Error::Parameter`].
     pub fn check(&self) -> Result<(), Error> {
-        check(&self.step, self.max_depth, self.capacity)?;
+        check_positive(self.max_depth, "max depth")?;
+        self.step.check_within(self.capacity)?;
         let count = self.vertices.len();
         require((2..=ENDS_MAX).contains(&count), || {
             format!(
@@ -81,13 +80,6 @@ impl MultiNodeShortestPath {
             )
         })
     }
-}
-
-fn check(step: &Step, max_depth: i64, capacity: i64) -> Result<(), Error> {
-    check_positive(max_depth, "max depth")?;
-    check_degree(step.max_degree)?;
-    check_capacity(capacity)?;
-    check_skip_degree(step.skip_degree, step.max_degree, capacity)
 }
 
 /// A shortest path, or none. Cost: the edges of vertices that are up to half its length away from one of its ends.

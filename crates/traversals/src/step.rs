@@ -5,7 +5,7 @@ use graph::{EdgeDirection, LabelId};
 
 use crate::Error;
 use crate::filter::LabelFilter;
-use crate::limits::{NO_LIMIT, check_degree, check_skip_degree, defaults};
+use crate::limits::{NO_LIMIT, check_capacity, check_degree, check_skip_degree, defaults};
 
 /// Which way edges are taken.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -121,9 +121,10 @@ impl Step {
         self.check_within(NO_LIMIT)
     }
 
-    /// The same of a walk of this capacity.
+    /// The same of a walk of this capacity, which is checked, too.
     pub(crate) fn check_within(&self, capacity: i64) -> Result<(), Error> {
         check_degree(self.max_degree)?;
+        check_capacity(capacity)?;
         check_skip_degree(self.skip_degree, self.max_degree, capacity)
     }
 }

@@ -13,9 +13,7 @@ use model_graph::Reader;
 use crate::answer::{FoundPaths, Path};
 use crate::forest::{Forest, Groups};
 use crate::layers::NO_PARENT;
-use crate::limits::{
-    check_capacity, check_ends, check_limit, check_positive, limit_of, require, within_capacity,
-};
+use crate::limits::{check_between_many, check_positive, limit_of, require, within_capacity};
 use crate::marks::RoundMarks;
 use crate::path_set::PathSet;
 use crate::walk::Walk;
@@ -59,10 +57,7 @@ impl TemplatePaths {
             step.step.check()?;
             check_positive(step.max_times, "max times")?;
         }
-        check_capacity(self.capacity)?;
-        check_limit(self.limit)?;
-        check_ends(self.sources.len(), "source vertices")?;
-        check_ends(self.targets.len(), "target vertices")
+        check_between_many(self.sources.len(), self.targets.len(), (self.capacity, self.limit))
     }
 }
 

@@ -14,9 +14,7 @@ use model_graph::Reader;
 
 use crate::answer::{FoundPaths, Path};
 use crate::layers::{Layers, NO_PARENT, place};
-use crate::limits::{
-    NO_LIMIT, check_capacity, check_degree, check_limit, check_skip_degree, limit_of, refuse, within_capacity,
-};
+use crate::limits::{NO_LIMIT, check_limit, limit_of, refuse, within_capacity};
 use crate::marks::PerVertex;
 use crate::path_set::path_bytes;
 use crate::walk::{Walk, Weighing};
@@ -59,7 +57,7 @@ impl WeightedShortestPath {
     ///
     /// [`Error::Parameter`].
     pub fn check(&self) -> Result<(), Error> {
-        check(&self.step, self.capacity)
+        self.step.check_within(self.capacity)
     }
 }
 
@@ -70,15 +68,9 @@ impl SingleSourceShortestPath {
     ///
     /// [`Error::Parameter`].
     pub fn check(&self) -> Result<(), Error> {
-        check(&self.step, self.capacity)?;
+        self.step.check_within(self.capacity)?;
         check_limit(self.limit)
     }
-}
-
-fn check(step: &Step, capacity: i64) -> Result<(), Error> {
-    check_degree(step.max_degree)?;
-    check_capacity(capacity)?;
-    check_skip_degree(step.skip_degree, step.max_degree, capacity)
 }
 
 /// A lightest path, with its weight, or none. Cost: the edges of all vertices that are less far than the target.

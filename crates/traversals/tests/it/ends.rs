@@ -184,3 +184,35 @@ async fn a_hub_ends_at_the_memory() {
     let first = Kneighbor { limit: 10, step: Step::default().with_degree(100), ..asked(1) };
     assert_eq!(said(kneighbor(&reader, &small, &first).await), "found");
 }
+
+/// The most memory that this process had so far, in bytes; zero where the system does not say.
+fn most_resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
+    most.map_or(0, |kilobytes| 1024 * kilobytes.trim().parse::<usize>().unwrap())
+}
+
+/// What is counted is what the process takes, within a small factor: lists double as they grow, and old and new are there for a moment.
+#[tokio::test]
+async fn the_process_grows_little_beyond_the_memory_of_a_walk() {
+    let reader = mesh(24).reader().await;
+    let bytes_max = 32 << 20;
+    let bounded = WalkOptions { bytes_max, ..options() };
+    let source = VertexId::Number(0);
+    let (capacity, limit, step) = (NO_LIMIT, NO_LIMIT, all_out());
+    let around = Rays { source: source.clone(), step: step.clone(), max_depth: 6, capacity, limit };
+    let target = VertexId::Number(1_000);
+    let both = Paths { source: source.clone(), target, step: step.clone(), max_depth: 6, capacity, limit };
+    let path_patterns = vec![vec![step; 5]];
+    let patterns = CustomizedCrosspoints { sources: vec![source], path_patterns, capacity, limit };
+    let before = most_resident();
+    for said in [
+        said(rays(&reader, &bounded, &around).await),
+        said(paths(&reader, &bounded, &both).await),
+        said(customized_crosspoints(&reader, &bounded, &patterns).await),
+    ] {
+        assert!(said.starts_with("the walk needs more than"), "{said}");
+    }
+    let grown = most_resident() - before;
+    assert!(grown < 4 * bytes_max, "{grown}");
+}

@@ -87,6 +87,19 @@ fn similar_vertices_are_up_to_two_steps_away() {
         let given: BTreeMap<i64, f64> =
             found.scores.iter().map(|(vertex, score)| (number(&found.known, *vertex), *score)).collect();
         assert_eq!(given, expected, "{asked:?} {graph:?}");
+        let mut far = BTreeSet::new();
+        let passed: BTreeSet<i64> = near.iter().filter(|vertex| **vertex != source).copied().collect();
+        passed.iter().for_each(|vertex| far.extend(graph.next(*vertex, &step)));
+        let last = far.iter().filter(|vertex| **vertex != source && !near.contains(vertex));
+        let widest = last.map(|vertex| graph.next(*vertex, &step).len()).max().unwrap_or(0);
+        let visited = 1 + near.len() + far.len() + widest;
+        let capacity = 1 + random.vertex(24);
+        let within =
+            jaccard_similars(reader, &options(), &JaccardSimilars { capacity, ..asked.clone() }).await;
+        assert_eq!(within.is_err(), visited as i64 > capacity, "{visited} {capacity} {asked:?} {graph:?}");
+        if let Err(error) = within {
+            assert_eq!(error.to_string(), format!("Reach capacity '{capacity}'"));
+        }
         let found = jaccard_similars(reader, &options(), &JaccardSimilars { top: 3, ..asked }).await.unwrap();
         assert!(
             found.scores.len() == expected.len().min(3)
