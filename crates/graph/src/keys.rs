@@ -18,7 +18,7 @@
 //!
 //! The bucket of a vertex is that of its id's bytes in keys, of those that the graph has. Edges lie in the bucket of the vertex that is first in
 //! the key. Where source and target lie in different buckets, the row at the target is a *pointer*: it goes ahead of the commit of the edge, names the edge's life
-//! (eight bytes), and counts only while the edge is there and is of this life.
+//! (eight bytes), and counts only while the edge is there and is of this life. It lies in the bucket of the target; where that is a hub, in one of the buckets behind it, by the bucket of the source.
 
 use std::borrow::Cow;
 
@@ -80,6 +80,18 @@ pub fn partition(graph: &Tenant, bucket: u32) -> Partition {
 /// The pointers to edges whose targets are in a bucket.
 pub fn pointers_partition(graph: &Tenant, bucket: u32) -> Partition {
     Partition { tenant: graph.clone(), space: POINTERS, bucket }
+}
+
+/// The bucket in which a pointer lies, at a vertex of bucket `home` from one of bucket `source`, where such pointers are spread over `width` buckets (a power of
+/// two, and no more than there are).
+#[inline]
+pub fn bucket_of_pointer((home, source): (u32, u32), width: u32, buckets: u32) -> u32 {
+    (home + (source & (width - 1))) % buckets
+}
+
+/// The buckets over which pointers at a vertex of a bucket are spread.
+pub fn buckets_of_pointers(home: u32, width: u32, buckets: u32) -> impl Iterator<Item = u32> {
+    (0..width).map(move |source| bucket_of_pointer((home, source), width, buckets))
 }
 
 /// The row that points at an edge of a life.

@@ -42,8 +42,8 @@ struct GraphAt<'a> {
 impl Moments for GraphAt<'_> {
     async fn moment(&self) -> Result<Moment, Error> {
         let epochs = self.graph.writer.epochs();
-        let schema = self.graph.state().await?.schema.clone();
-        Ok(Moment { schema, epochs, now: self.now })
+        let state = self.graph.state().await?;
+        Ok(Moment { schema: state.schema.clone(), hubs: state.hubs.clone(), epochs, now: self.now })
     }
 }
 
@@ -132,7 +132,7 @@ impl Graph {
             let reader = Reader::new(&self.store, context.clone())?.without_edges_of(cut.clone());
             // Of the same moment: one that is finished meanwhile may have a vertex in its place.
             if cut == self.writer.cut_removals() {
-                return Ok(reader);
+                return Ok(reader.with_hubs(state.hubs.clone()));
             }
         }
     }

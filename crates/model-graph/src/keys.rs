@@ -9,6 +9,7 @@
 //!                          t number         a task (tasks/encode.rs), stamped
 //!                          S status number  nothing: finds tasks by status
 //!                          v name           a variable: JSON text
+//!                          h vertex         over how many buckets pointers at a vertex are spread, as a power of two: one byte (hubs.rs)
 //!                          p                where the sweep of pointers goes on (work/pointers.rs), stamped
 //! graph-schema/{tenant}/0  g                how many objects there are of each kind (objects.rs), stamped: each change of objects writes it
 //!                          o kind id        an object (objects.rs)
@@ -35,6 +36,7 @@ const TASK: u8 = b't';
 const TASK_STATUS: u8 = b'S';
 const VARIABLE: u8 = b'v';
 const POINTER_SWEEP: u8 = b'p';
+const HUB: u8 = b'h';
 const GENERATION: u8 = b'g';
 const OBJECT: u8 = b'o';
 const OBJECT_VALUE: u8 = b'O';
@@ -112,6 +114,21 @@ pub(crate) fn tasks_of_status(status: u8) -> Range {
 pub(crate) fn number_of_task(key: &[u8]) -> Option<u64> {
     let (_, number) = key.split_last_chunk()?;
     Some(u64::from_be_bytes(*number))
+}
+
+/// A hub, by its id as a part of a key.
+pub(crate) fn hub(vertex_key: &[u8]) -> Bytes {
+    [&[HUB], vertex_key].concat().into()
+}
+
+/// All hubs.
+pub(crate) fn hubs() -> Range {
+    Range::prefix(vec![HUB])
+}
+
+/// The id in the key of a hub, as a part of a key.
+pub(crate) fn vertex_key_of_hub(key: &Bytes) -> Option<Bytes> {
+    (key.first() == Some(&HUB)).then(|| key.slice(1..))
 }
 
 /// Where the sweep of pointers goes on.

@@ -2,8 +2,9 @@
 
 mod error;
 mod keys;
-mod reader;
 mod records;
+mod hubs;
+mod reader;
 pub mod write;
 mod load;
 mod query;
@@ -21,6 +22,7 @@ pub mod testing;
 pub use error::Error;
 pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, SpaceInfo};
 pub use handle::{Changed, Graph};
+pub use hubs::Hubs;
 pub use load::GraphLoad;
 pub use objects::{
     Generation, OBJECT_BYTES_MAX, OBJECT_PAGE_MAX, OBJECTS_MAX, Object, ObjectChange, Objects,
@@ -38,4 +40,4 @@ pub use tasks::{
     TaskWork, Tasks,
 };
 pub use variables::{VARIABLE_BYTES_MAX, VARIABLE_NAME_BYTES_MAX, Variables};
-pub use work::TaskRuns;
+pub use work::{PointerSweep, TaskRuns};

@@ -162,16 +162,13 @@ impl Matches<'_> {
         range: &Range,
         rows_max: usize,
     ) -> Result<Page, Error> {
-        let pointers;
-        let partition = match path.walked {
-            Walked::Pointers => {
-                pointers = keys::pointers_partition(&self.reader.context().graph, bucket);
-                &pointers
-            }
-            Walked::Vertices | Walked::Label | Walked::Edges | Walked::Index { .. } => {
-                self.reader.partition_at(bucket)
-            }
-        };
+        if path.walked == Walked::Pointers {
+            let stage = self.position.as_ref().and_then(|position| position.stage(&self.stages));
+            let vertex =
+                stage.and_then(|stage| stage.vertex.as_ref()).expect("pointers are those at a vertex");
+            return self.reader.pointers((bucket, self.reader.width_of(vertex)), range, rows_max).await;
+        }
+        let partition = self.reader.partition_at(bucket);
         Ok(self.reader.snapshot().scan(partition, range, Direction::Forward, rows_max).await?)
     }
 

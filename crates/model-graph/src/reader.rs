@@ -1,6 +1,7 @@
 //! A graph as it was at one moment: vertices and edges by id, neighbourhoods, whole ranges. What has expired, and what is of a label that the
 //! schema does not have any more, is left out.
 
+mod pointers;
 mod edges;
 mod many;
 mod between;
@@ -22,6 +23,7 @@ pub(crate) use visible::CutRemovals;
 pub use visible::VisibleLabels;
 
 use crate::Error;
+use crate::hubs::Hubs;
 
 /// What reads of a graph need to know of it.
 #[derive(Clone, Debug)]
@@ -41,6 +43,8 @@ pub struct ReaderContext {
 pub struct Reader {
     context: ReaderContext,
     partitions: Arc<[Partition]>,
+    /// Vertices at which pointers are spread further, if there are any.
+    hubs: Option<Arc<Hubs>>,
     snapshot: Snapshot,
     now_ms: i64,
     /// Most often none.
@@ -96,12 +100,18 @@ impl Reader {
     pub fn new(store: &Store, context: ReaderContext) -> Result<Self, Error> {
         let partitions = (0..context.buckets).map(|bucket| keys::partition(&context.graph, bucket)).collect();
         let now_ms = context.now.0.div_euclid(1_000);
-        Ok(Self { snapshot: store.snapshot()?, partitions, now_ms, context, cut: None })
+        Ok(Self { snapshot: store.snapshot()?, partitions, hubs: None, now_ms, context, cut: None })
     }
 
     /// The same without the edges of some vertices.
     pub(crate) fn without_edges_of(self, cut: Option<Arc<CutRemovals>>) -> Self {
         Self { cut, ..self }
+    }
+
+    /// The same, where pointers at some vertices are spread further: as the state of the graph says.
+    #[must_use]
+    pub fn with_hubs(self, hubs: Option<Arc<Hubs>>) -> Self {
+        Self { hubs, ..self }
     }
 
     /// What it knows of the graph.

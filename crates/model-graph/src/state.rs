@@ -12,6 +12,7 @@ use graph::{GraphMode, Malformed, ReadMode};
 use parking_lot::RwLock;
 use store::{Condition, ReadAttempts, Stamp, Tenant, Write};
 
+use crate::hubs::Hubs;
 use crate::records::{BACKOFF, Pending, Records, damaged};
 use crate::{Error, VisibleLabels, keys};
 
@@ -31,6 +32,8 @@ pub struct GraphState {
     pub mode: GraphMode,
     /// Which properties it reads.
     pub read_mode: ReadMode,
+    /// Vertices at which pointers are spread further, if there are any.
+    pub hubs: Option<Arc<Hubs>>,
     /// Its version; `None` before the first change.
     version: Option<Stamp>,
 }
@@ -40,7 +43,8 @@ impl GraphState {
         let vertices = schema.vertex_labels().map(|label| label.id);
         let edges = schema.edge_labels().map(|label| label.id);
         let visible = Arc::new(VisibleLabels::new(vertices, edges));
-        Self { schema: Arc::new(schema.reading(read_mode)), visible, mode, read_mode, version }
+        let schema = Arc::new(schema.reading(read_mode));
+        Self { schema, visible, mode, read_mode, hubs: None, version }
     }
 }
 
@@ -94,7 +98,13 @@ impl StateStore {
         let removed = read_parts(&records.all(&snapshot, keys::all_removed()).await?)?;
         let schema =
             Schema::assemble(parts, removed, numbers).map_err(|_| damaged("the schema of a graph"))?;
-        Ok(GraphState::new(schema, modes, Some(row.stamp)))
+        let hubs = records.all(&snapshot, keys::hubs()).await?.into_iter();
+        let hubs = hubs
+            .map(|(key, value)| Some((keys::vertex_key_of_hub(&key)?, value)))
+            .collect::<Option<Vec<_>>>();
+        let hubs = hubs.and_then(Hubs::of_stored).ok_or_else(|| damaged("the hubs of a graph"))?;
+        let hubs = (!hubs.is_empty()).then(|| Arc::new(hubs));
+        Ok(GraphState { hubs, ..GraphState::new(schema, modes, Some(row.stamp)) })
     }
 
     /// Stores a change of the schema, and what else is to be in its commit; answers with the state that it made, `None` if another writer came
@@ -114,7 +124,8 @@ impl StateStore {
             }
         }
         pending.writes.extend(change.finished.iter().map(|id| Write::Delete(keys::removed(*id))));
-        self.put(state, GraphState::new(change.schema, (state.mode, state.read_mode), None), pending).await
+        let becomes = GraphState::new(change.schema, (state.mode, state.read_mode), None);
+        self.put(state, GraphState { hubs: state.hubs.clone(), ..becomes }, pending).await
     }
 
     /// Sets how the graph takes writes.
@@ -126,6 +137,28 @@ impl StateStore {
     pub(crate) async fn set_read_mode(&self, read_mode: ReadMode) -> Result<(), Error> {
         let reading = |schema: &Schema| Arc::new(schema.clone().reading(read_mode));
         self.set(|state| GraphState { read_mode, schema: reading(&state.schema), ..state }).await
+    }
+
+    /// Spreads pointers at a vertex over twice as many of the graph's buckets, if they are spread over `width` so far; `false` if they are not, or may not be spread
+    /// further. From then on each writer and reader that asks for the state knows it.
+    pub(crate) async fn widen_hub(&self, vertex_key: &[u8], width: u32, buckets: u32) -> Result<bool, Error> {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
+            let state = self.get().await?;
+            if Hubs::width(state.hubs.as_ref(), vertex_key) != width {
+                return Ok(false);
+            }
+            let (none, becomes) = (Hubs::default(), width.saturating_mul(2));
+            let hubs = state.hubs.as_deref().unwrap_or(&none);
+            let Some(hubs) = hubs.with(vertex_key, becomes, buckets) else { return Ok(false) };
+            let writes = vec![Write::Put(keys::hub(vertex_key), Hubs::to_stored(becomes))];
+            let pending = Pending { writes, ..Pending::default() };
+            let hubs = Some(Arc::new(hubs));
+            if self.put(&state, GraphState { hubs, ..GraphState::clone(&state) }, pending).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Err(attempts.exhausted(SCHEMA).into())
     }
 
     async fn set(&self, change: impl Fn(GraphState) -> GraphState) -> Result<(), Error> {

@@ -23,6 +23,7 @@ use bytes::Bytes;
 use graph::schema::{PartId, SchemaChange, SchemaKind};
 use store::{Clock, Deadline, Epoch, ErrorKind, Partition, Timestamp, WriteIds};
 
+pub use self::pointers::PointerSweep;
 use self::walk::Cursor;
 use crate::handle::{Graph, REMOVE_SCHEMA};
 use crate::records::{BACKOFF, Pending};

@@ -37,6 +37,7 @@ pub use self::operation::{
     Change, CheckVertices, EdgeOperation, EndLabels, Strategies, VertexOperation, Written,
 };
 use crate::Error;
+use crate::hubs::Hubs;
 
 /// How often a write starts again because another came first.
 const BACKOFF: RetryBackoff = RetryBackoff::waiting(64, 4, std::time::Duration::from_millis(20));
@@ -59,6 +60,8 @@ pub struct Writer {
 pub struct Moment {
     /// The schema.
     pub schema: Arc<Schema>,
+    /// Vertices at which pointers are spread further, if there are any.
+    pub hubs: Option<Arc<Hubs>>,
     /// The epoch of each bucket.
     pub epochs: Box<[Epoch]>,
     /// Now.
@@ -153,6 +156,11 @@ impl Moment {
     fn epoch(&self, bucket: u32) -> Epoch {
         let at = usize::try_from(bucket).expect("a number of 32 bits");
         *self.epochs.get(at).expect("each bucket has an epoch")
+    }
+
+    /// Over how many buckets pointers at a vertex are spread.
+    fn width_of(&self, id: &VertexId) -> u32 {
+        Hubs::width_of(self.hubs.as_ref(), id)
     }
 
     /// What elements are admitted by.

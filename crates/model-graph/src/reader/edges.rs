@@ -15,6 +15,8 @@ const PAGE_EDGES: usize = 1_024;
 pub struct EdgePages<'a> {
     reader: &'a Reader,
     bucket: u32,
+    /// Over how many buckets pointers at the vertex are spread.
+    width: u32,
     direction: EdgeDirection,
     /// Bytes of a key up to and with the vertex.
     prefix_bytes: usize,
@@ -67,8 +69,13 @@ impl<'a> EdgePages<'a> {
         let pointed = if reader.has_pointers(direction) { own.clone() } else { Vec::new() };
         let ranges = pointed.into_iter().map(|range| (Place::Pointed, range));
         let ranges = ranges.chain(own.into_iter().map(|range| (Place::Own, range))).collect();
-        let bucket = reader.bucket_of(vertex_key);
-        Self::of_ranges(reader, bucket, (direction, vertex_key.len() + 1), ranges)
+        let (bucket, width) = (reader.bucket_of(vertex_key), reader.width(vertex_key));
+        Self::of_ranges(reader, bucket, (direction, vertex_key.len() + 1), ranges).of_width(width)
+    }
+
+    /// The same, where pointers at the vertex are spread over so many buckets.
+    pub(super) fn of_width(self, width: u32) -> Self {
+        Self { width, ..self }
     }
 
     /// Those in some ranges of a vertex, the last first.
@@ -78,7 +85,7 @@ impl<'a> EdgePages<'a> {
         (direction, prefix_bytes): (EdgeDirection, usize),
         ranges: Vec<(Place, Range)>,
     ) -> Self {
-        Self { reader, bucket, direction, prefix_bytes, ranges }
+        Self { reader, bucket, width: 1, direction, prefix_bytes, ranges }
     }
 
     /// The next page; `None` behind the last. A page may be empty. Cost: a scan.
@@ -99,15 +106,13 @@ impl<'a> EdgePages<'a> {
         let reader = self.reader;
         let Some((place, range)) = self.ranges.last() else { return Ok(None) };
         let (place, rows_max) = (*place, rows_max.clamp(1, PAGE_EDGES));
-        let pointers;
-        let partition = match place {
-            Place::Own => reader.partition_at(self.bucket),
-            Place::Pointed => {
-                pointers = keys::pointers_partition(&reader.context.graph, self.bucket);
-                &pointers
+        let page = match place {
+            Place::Own => {
+                let partition = reader.partition_at(self.bucket);
+                reader.snapshot.scan(partition, range, Direction::Forward, rows_max).await?
             }
+            Place::Pointed => reader.pointers((self.bucket, self.width), range, rows_max).await?,
         };
-        let page = reader.snapshot.scan(partition, range, Direction::Forward, rows_max).await?;
         let rest = range.after_page(&page).map(|range| (place, range));
         let page = match place {
             Place::Own => page,

@@ -35,6 +35,8 @@ pub struct EdgesOfMany<'a> {
     pointed: RangePages,
     /// Of each vertex, the bytes of a key up to and with it.
     prefix_bytes: Vec<u32>,
+    /// Of each vertex, over how many buckets pointers at it are spread; nothing where there are no hubs.
+    widths: Vec<u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +55,8 @@ struct Ranges {
     pointed: usize,
     direction: EdgeDirection,
     prefix_bytes: usize,
+    /// Over how many buckets the rows are spread that point at edges.
+    width: u32,
 }
 
 impl<'a> EdgesOfMany<'a> {
@@ -78,6 +82,7 @@ impl<'a> EdgesOfMany<'a> {
             pages: RangePages::default(),
             pointed: RangePages::default(),
             prefix_bytes: Vec::new(),
+            widths: Vec::new(),
         }
     }
 
@@ -134,9 +139,10 @@ impl<'a> EdgesOfMany<'a> {
     /// The edges that are seen among the first of a vertex in one way, in the order of their keys; vertex and way by their numbers.
     #[inline]
     pub fn edges(&self, vertex: usize, way: usize) -> impl Iterator<Item = Result<EdgeRef<'_>, Error>> {
-        let Ranges { all, pointed, direction, prefix_bytes } = self.ranges_of(vertex, way);
+        let ranges = self.ranges_of(vertex, way);
         // What is behind a range that goes on comes later.
-        let whole = all.clone().take_while(|range| !self.pages.more(*range)).count();
+        let whole = ranges.all.clone().take_while(|range| !self.goes_on(&ranges, *range)).count();
+        let Ranges { all, pointed, direction, prefix_bytes, .. } = ranges;
         let read = all.start..(all.start + whole + 1).min(all.end);
         let rows = read.flat_map(move |range| match range < pointed {
             true => self.pages.rows(range),
@@ -150,16 +156,21 @@ impl<'a> EdgesOfMany<'a> {
     /// The edges behind those; `None` if there are none. Cost: nothing until they are read.
     #[inline]
     pub fn rest(&self, vertex: usize, way: usize) -> Option<EdgePages<'a>> {
-        let Ranges { all, pointed, direction, prefix_bytes } = self.ranges_of(vertex, way);
-        let mut left = all.skip_while(|range| !self.pages.more(*range));
+        let ranges = self.ranges_of(vertex, way);
+        let Ranges { pointed, direction, prefix_bytes, width, .. } = ranges;
+        let mut left = ranges.all.clone().skip_while(|range| !self.goes_on(&ranges, *range));
         let first = left.next()?;
         let place = |range: usize| if range < pointed { Place::Own } else { Place::Pointed };
-        let begun = self.pages.rest(&self.ranges, first).map(|range| (place(first), range));
+        let begun = match width > 1 && first >= pointed {
+            true => Some(self.ranges.range(first).to_range()),
+            false => self.pages.rest(&self.ranges, first),
+        };
+        let begun = begun.map(|range| (place(first), range));
         let behind = left.map(|range| (place(range), self.ranges.range(range).to_range()));
         let mut ranges: Vec<_> = begun.into_iter().chain(behind).collect();
         ranges.reverse();
         let bucket = self.ranges.range(first).partition.bucket;
-        Some(EdgePages::of_ranges(self.reader, bucket, (direction, prefix_bytes), ranges))
+        Some(EdgePages::of_ranges(self.reader, bucket, (direction, prefix_bytes), ranges).of_width(width))
     }
 
     /// Lists the ranges of vertices.
@@ -168,6 +179,10 @@ impl<'a> EdgesOfMany<'a> {
         self.prefix_bytes.clear();
         let bytes = |key: &[u8]| u32::try_from(key.len() + 1).expect("a key of some thousand bytes");
         self.prefix_bytes.extend(vertex_keys.clone().map(bytes));
+        self.widths.clear();
+        if self.reader.has_hubs() {
+            self.widths.extend(vertex_keys.clone().map(|key| self.reader.width(key)));
+        }
         let mut prefix = Vec::new();
         // As they lie in the store: rows of edges that enter a vertex come before all others.
         for wanted in [EdgeDirection::In, EdgeDirection::Out] {
@@ -194,11 +209,13 @@ impl<'a> EdgesOfMany<'a> {
         for (vertex, way) in
             (0..self.prefix_bytes.len()).flat_map(|vertex| (0..self.ways.len()).map(move |way| (vertex, way)))
         {
-            let Ranges { all, pointed, .. } = self.ranges_of(vertex, way);
+            let Ranges { all, pointed, width, .. } = self.ranges_of(vertex, way);
             for range in pointed..all.end {
                 let rows = self.pages.rows(range).map(|(row, _)| row);
-                of.push((range, rows.len()));
-                pointers.extend(rows);
+                // Those at a hub are read page by page.
+                let taken = if width > 1 { 0 } else { rows.len() };
+                of.push((range, taken));
+                pointers.extend(rows.take(taken));
             }
         }
         let mut found = self.reader.edges_of_pointers(pointers).await?.into_iter();
@@ -218,7 +235,19 @@ impl<'a> EdgesOfMany<'a> {
         let prefix_bytes = *self.prefix_bytes.get(vertex).expect("one of the vertices") as usize;
         let start = first + vertex * ranges_each;
         let pointed = start + self.labels.len().max(1);
-        Ranges { all: start..start + ranges_each, pointed, direction, prefix_bytes }
+        let width = match direction {
+            EdgeDirection::In if !self.widths.is_empty() => {
+                *self.widths.get(vertex).expect("one of the vertices")
+            }
+            EdgeDirection::In | EdgeDirection::Out => 1,
+        };
+        Ranges { all: start..start + ranges_each, pointed, direction, prefix_bytes, width }
+    }
+
+    /// Whether not all of a range was read: there was too much, or its rows are spread.
+    #[inline]
+    fn goes_on(&self, ranges: &Ranges, range: usize) -> bool {
+        self.pages.more(range) || (ranges.width > 1 && range >= ranges.pointed)
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tests of the work of tasks: what removed labels leave goes, indexes are filled, whatever breaks off, and whoever comes between.
 
+mod pointers;
+
 use graph::index::{IndexRow, put_index_rows};
 use graph::schema::{
     Creation, EdgeLabelDraft, IndexKind, IndexLabelDraft, LabelDraft, Outcome, PropertyKeyDraft, Schema,
@@ -629,52 +631,4 @@ async fn a_run_is_bounded_and_goes_on_where_it_was() {
     make(&graph, |schema, creation| schema.create_index_label(&draft, creation)).await;
     assert!(run_all(&graph).await >= 2);
     assert_eq!(stored_index_rows(&graph).await.len(), usize::try_from(count_of).unwrap());
-}
-
-/// What goes ahead of an edge is left where its writer ends; the sweep goes over all buckets, some rows at a time, and goes on where another was.
-#[tokio::test(start_paused = true)]
-async fn pointers_without_edges_are_swept_some_at_a_time() {
-    const BUCKETS: u32 = 4;
-    for store in [Store::memory(memory_options()), Store::hostile(HostileOptions::new(memory_options(), 5))] {
-        let graphs = Graphs::new(store.clone(), GraphOptions { buckets: BUCKETS, ..OPTIONS });
-        let graph = graphs.get(DEFAULT_SPACE, DEFAULT_GRAPH).await.unwrap();
-        make_schema(&graph).await;
-        let id = |from: i64, to: i64| EdgeId {
-            source: VertexId::Number(from),
-            label: KNOWS,
-            sub_label: KNOWS,
-            sort_values: "".into(),
-            target: VertexId::Number(to),
-        };
-        let edge =
-            |from| graph::Edge { id: id(from, from + 1), expires: None, properties: Properties::default() };
-        let puts = (0..40).map(|from| EdgeOperation::Put(edge(from), None)).collect();
-        graph.write_edges(puts, CheckVertices::No, NOW).await.unwrap();
-        let pointers = async || {
-            let mut rows = Vec::new();
-            for bucket in 0..BUCKETS {
-                let partition = keys::pointers_partition(graph.part(), bucket);
-                let page =
-                    store.scan(&partition, &Range::default(), Direction::Forward, 4_000).await.unwrap();
-                rows.extend(page.rows().map(|(row, _)| row.to_vec()));
-            }
-            rows
-        };
-        let live = pointers().await;
-        for from in 0..30 {
-            let source = keys::partition(graph.part(), keys::bucket_of_id(&VertexId::Number(from), BUCKETS));
-            let target = keys::bucket_of_id(&VertexId::Number(from + 5), BUCKETS);
-            let partition = keys::pointers_partition(graph.part(), target);
-            let rows = vec![(keys::pointer(&id(from, from + 5), 9), Bytes::new())];
-            store.append(store::Append { partition, rows }, store.fence(&source)).await.unwrap();
-        }
-        let mut removed = 0;
-        while removed < 30 {
-            let beside = Graphs::new(store.beside(), GraphOptions { buckets: BUCKETS, ..OPTIONS });
-            let beside = beside.get(DEFAULT_SPACE, DEFAULT_GRAPH).await.unwrap();
-            removed += beside.sweep_pointers(7).await.unwrap();
-        }
-        assert_eq!(pointers().await, live, "each edge has its pointer");
-        assert_eq!(graph.sweep_pointers(1_000).await.unwrap(), 0);
-    }
 }

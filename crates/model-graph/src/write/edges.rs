@@ -154,7 +154,7 @@ impl Operation for EdgeOperation {
         plan_finding_rows(planned, key, old, new)?;
         match &current {
             Some(edge) => plan_put(work, key, edge, life, planned),
-            None if stored.is_some() => plan_removal(work.writer, key, id, life, planned),
+            None if stored.is_some() => plan_removal((work.writer, work.moment), key, id, life, planned),
             None => {}
         }
         Ok(())
@@ -253,16 +253,13 @@ fn plan_put(
         return;
     }
     // One that is there keeps its life; the pointer of a new one goes ahead of it.
-    let life = life.unwrap_or_else(|| {
-        plan_pointer(work, edge, planned);
-        work.life
-    });
+    let life = life.unwrap_or_else(|| plan_pointer(work, edge, planned));
     planned.writes.push(Write::PutStamped(key.clone(), edge.to_stored_of_life(Some(life)).into()));
 }
 
 /// Plans that the rows of an edge at its ends go.
 pub(super) fn plan_removal<T>(
-    writer: &Writer,
+    (writer, moment): (&Writer, &Moment),
     key: &Bytes,
     id: &EdgeId,
     life: Option<u64>,
@@ -272,8 +269,11 @@ pub(super) fn plan_removal<T>(
     match life {
         None => planned.writes.push(Write::Delete(keys::edge(id, EdgeDirection::In))),
         Some(life) => {
-            let partition = keys::pointers_partition(&writer.graph, writer.bucket_of(&id.target));
-            planned.lets_go.push(Removal { partition, keys: vec![keys::pointer(id, life)] });
+            let row = keys::pointer(id, life);
+            for bucket in writer.buckets_of_pointer(id, moment) {
+                let partition = keys::pointers_partition(&writer.graph, bucket);
+                planned.lets_go.push(Removal { partition, keys: vec![row.clone()] });
+            }
         }
     }
 }

@@ -31,8 +31,8 @@ struct Pointer {
 /// A page of pointers that were looked at.
 #[derive(Debug)]
 pub(crate) struct SweptPage {
-    /// How many.
-    pub(crate) rows: usize,
+    /// Their keys.
+    pub(crate) rows: Vec<Bytes>,
     /// Those that went.
     pub(crate) removed: usize,
     /// The last one, if there are more behind it.
@@ -61,28 +61,44 @@ impl Pointed {
 impl Writer {
     /// Removes the edges of a vertex that was taken away which lie in other buckets, and the rows that point at them.
     pub(super) async fn sweep_pointed(&self, mark: &Mark, moments: &impl Moments) -> Result<(), Error> {
-        let bucket = self.bucket_of(&mark.id);
-        let mut rest = Some(keys::edges_range(&mark.id.to_key(), EdgeDirection::In, None));
-        while let Some(range) = rest {
-            let mut left;
-            (left, rest) = self.pointers(bucket, &range).await?;
-            let mut attempts = BACKOFF.attempts();
-            while !left.is_empty() {
-                if !attempts.next().await {
-                    return Err(attempts.exhausted(ELEMENTS).into());
-                }
-                let moment = moments.moment().await?;
-                let pointed = self.pointed(left).await?;
-                // What was read before it was seen that the mark is there is of the vertex that was taken away.
-                if !self.is_marked(mark).await? {
+        // Who must find the vertex and knows of a greater width comes later than the mark, and does not find it.
+        let width = moments.moment().await?.width_of(&mark.id);
+        for bucket in keys::buckets_of_pointers(self.bucket_of(&mark.id), width, self.buckets()) {
+            let mut rest = Some(keys::edges_range(&mark.id.to_key(), EdgeDirection::In, None));
+            while let Some(range) = rest {
+                let pointers;
+                (pointers, rest) = self.pointers(bucket, &range).await?;
+                if !self.remove_where_marked(pointers, mark, moments).await? {
                     return Ok(());
                 }
-                let (live, dead) = split(pointed)?;
-                left = self.remove_pointed(live, &moment).await?;
-                left.extend(self.remove_dead(dead).await?);
             }
         }
         Ok(())
+    }
+
+    /// Removes edges and the pointers at them, as long as the mark is there; whether it is.
+    async fn remove_where_marked(
+        &self,
+        mut left: Vec<Pointer>,
+        mark: &Mark,
+        moments: &impl Moments,
+    ) -> Result<bool, Error> {
+        let mut attempts = BACKOFF.attempts();
+        while !left.is_empty() {
+            if !attempts.next().await {
+                return Err(attempts.exhausted(ELEMENTS).into());
+            }
+            let moment = moments.moment().await?;
+            let pointed = self.pointed(left).await?;
+            // What was read before it was seen that the mark is there is of the vertex that was taken away.
+            if !self.is_marked(mark).await? {
+                return Ok(false);
+            }
+            let (live, dead) = split(pointed)?;
+            left = self.remove_pointed(live, &moment).await?;
+            left.extend(self.remove_dead(dead).await?);
+        }
+        Ok(true)
     }
 
     /// Looks at some of the pointers of a bucket behind a row of it, and removes those without their edges.
@@ -90,8 +106,8 @@ impl Writer {
         let all = keys::all_edges_range(EdgeDirection::In);
         let range = if after.is_empty() { all } else { all.after_key(after) };
         let (pointers, rest) = self.pointers(bucket, &range).await?;
-        let rows = pointers.len();
-        let last = pointers.last().map(|pointer| pointer.row.clone()).filter(|_| rest.is_some());
+        let rows: Vec<Bytes> = pointers.iter().map(|pointer| pointer.row.clone()).collect();
+        let last = rows.last().cloned().filter(|_| rest.is_some());
         let (_, dead) = split(self.pointed(pointers).await?)?;
         let found = dead.len();
         // Those whose edges are being written are looked at the next time.

@@ -14,18 +14,22 @@ use store::{Append, ErrorKind, Removal};
 use super::operation::{CheckVertices, EdgeOperation, Group, Labels, Planned, Work};
 use super::{Moment, Writer};
 use crate::Error;
+use crate::hubs::{buckets_of_pointer, life_of_width};
 
-/// Plans that the pointer of a new edge goes ahead of it.
-pub(super) fn plan_pointer(work: &Work<'_, EdgeOperation>, edge: &Edge, planned: &mut Planned<Edge>) {
-    let (writer, target) = (work.writer, &edge.id.target);
-    let partition = keys::pointers_partition(&writer.graph, writer.bucket_of(target));
-    planned
-        .appends
-        .push(Append { partition, rows: vec![(keys::pointer(&edge.id, work.life), Bytes::new())] });
+/// Plans that the pointer of a new edge goes ahead of it; gives back the life that it names.
+pub(super) fn plan_pointer(work: &Work<'_, EdgeOperation>, edge: &Edge, planned: &mut Planned<Edge>) -> u64 {
+    let (writer, EdgeId { source, target, .. }) = (work.writer, &edge.id);
+    let width = work.moment.width_of(target);
+    let life = life_of_width(work.life, width);
+    let ends = (writer.bucket_of(target), writer.bucket_of(source));
+    let bucket = keys::bucket_of_pointer(ends, width, writer.buckets());
+    let partition = keys::pointers_partition(&writer.graph, bucket);
+    planned.appends.push(Append { partition, rows: vec![(keys::pointer(&edge.id, life), Bytes::new())] });
     if work.check == CheckVertices::Yes {
         let label = *work.ends.read.get(target).expect("a checked edge has labels of its ends");
         planned.far_ends.push((target.clone(), label));
     }
+    life
 }
 
 /// Adds rows to those that go to the same partition.
@@ -48,6 +52,12 @@ impl Writer {
     /// Whether the ends of an edge are in different buckets.
     pub(super) fn spans_buckets(&self, id: &EdgeId) -> bool {
         self.buckets() > 1 && self.bucket_of(&id.source) != self.bucket_of(&id.target)
+    }
+
+    /// All buckets in which the pointer of an edge may lie.
+    pub(super) fn buckets_of_pointer(&self, id: &EdgeId, moment: &Moment) -> Vec<u32> {
+        let ends = (self.bucket_of(&id.target), self.bucket_of(&id.source));
+        buckets_of_pointer(ends, moment.width_of(&id.target), self.buckets())
     }
 
     /// What no edge was called before.

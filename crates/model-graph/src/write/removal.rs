@@ -314,7 +314,7 @@ impl Writer {
         let edge = Edge::of_stored(id, value)?;
         let key = keys::edge(&edge.id, EdgeDirection::Out);
         plan_finding_rows(planned, &key, Some(Indexed::of_edge(&moment.schema, &edge)), None)?;
-        plan_removal(self, &key, &edge.id, life, planned);
+        plan_removal((self, moment), &key, &edge.id, life, planned);
         Ok(())
     }
 

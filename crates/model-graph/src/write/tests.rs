@@ -15,9 +15,11 @@ use graph::{
     DataType, EdgeDirection, EdgeId, GraphMode, IndexLabelId, LabelId, Properties, PropertiesBuilder,
     PropertyKeyId, ScalarRef, VertexId, keys,
 };
+use parking_lot::RwLock;
 use store::{Clock, Commit, Direction, Store, Tenant, Timestamp};
 
 use super::*;
+use crate::hubs::Hubs;
 use crate::{Reader, ReaderContext, VisibleLabels};
 
 pub(super) const NAME: PropertyKeyId = PropertyKeyId(1);
@@ -111,13 +113,20 @@ pub(super) struct Node {
     pub(super) writer: Writer,
     pub(super) schema: Arc<Schema>,
     pub(super) now: Timestamp,
+    /// As the state of the graph would tell all nodes.
+    pub(super) hubs: Arc<RwLock<Option<Arc<Hubs>>>>,
     buckets: u32,
 }
 
 impl Node {
     pub(super) fn new(store: Store, buckets: u32) -> Self {
         let writer = Writer::new(store.clone(), Tenant::default(), buckets);
-        Self { store, writer, schema: schema(), now: Timestamp(0), buckets }
+        Self { store, writer, schema: schema(), hubs: Arc::default(), now: Timestamp(0), buckets }
+    }
+
+    /// The same, of which others know the hubs.
+    pub(super) fn with_hubs(self, hubs: &Arc<RwLock<Option<Arc<Hubs>>>>) -> Self {
+        Self { hubs: Arc::clone(hubs), ..self }
     }
 
     pub(super) async fn vertices(
@@ -167,7 +176,8 @@ impl Node {
             visible: Arc::new(visible),
             now: Timestamp(0),
         };
-        Reader::new(&self.store, context).unwrap()
+        let hubs = self.hubs.read().clone();
+        Reader::new(&self.store, context).unwrap().with_hubs(hubs)
     }
 
     /// The edges of a vertex as texts of ids, sorted.
@@ -199,7 +209,8 @@ impl Node {
 impl Moments for Node {
     async fn moment(&self) -> Result<Moment, Error> {
         let epochs = self.writer.epochs();
-        Ok(Moment { schema: Arc::clone(&self.schema), epochs, now: self.now })
+        let (schema, hubs) = (Arc::clone(&self.schema), self.hubs.read().clone());
+        Ok(Moment { schema, hubs, epochs, now: self.now })
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use model_graph::{Error, TaskRuns};
+use model_graph::{Error, PointerSweep, TaskRuns};
 use store::Tenant;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -19,8 +19,10 @@ const TTL: Duration = Duration::from_mins(3);
 const INTERVAL: Duration = Duration::from_mins(1);
 /// Of each graph so many expired elements go in a round: what is left is not seen, and goes in the next.
 const EXPIRED_A_ROUND: usize = 100_000;
-/// Of a graph over several buckets so many rows that point at edges are looked at in a round.
-const POINTERS_A_ROUND: usize = 10_000;
+/// Of a graph over several buckets so many rows that point at edges are looked at in a round; and so many at one vertex are spread further. One bucket
+/// has so many for each time that they were.
+const POINTER_SWEEP: PointerSweep =
+    PointerSweep { rows_max: 100_000, hub_rows: 100_000, hub_bytes: 8 * 1024 * 1024 };
 /// After a run others have the store for as long as it took, at most so long.
 const PAUSE_MAX: Duration = Duration::from_millis(200);
 
@@ -71,7 +73,7 @@ async fn look_at_all(work: &Work) {
             let expired = graph.remove_expired(now, EXPIRED_A_ROUND).await?;
             work.metrics.jobs.graph_elements.fetch_add(expired as u64, Ordering::Relaxed);
             graph.finish_removals(now).await?;
-            graph.sweep_pointers(POINTERS_A_ROUND).await
+            graph.sweep_pointers(POINTER_SWEEP).await
         };
         if let Err(error) = finish().await {
             note(

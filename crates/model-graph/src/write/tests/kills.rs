@@ -38,7 +38,7 @@ async fn operate(node: &Node, random: &mut StdRng) {
     let mut id = || IDS[random.random_range(0..IDS.len())];
     let (one, two) = (id(), id());
     let age = Some(random.random_range(0..3));
-    let done = match random.random_range(0..8) {
+    let done = match random.random_range(0..9) {
         0 | 1 => {
             let put = VertexOperation::Put(vertex(one, PERSON, properties(Some(one), age)));
             node.vertices(vec![put]).await.map(drop)
@@ -49,6 +49,10 @@ async fn operate(node: &Node, random: &mut StdRng) {
             node.edges(removals, CheckVertices::No).await.map(drop)
         }
         4 => sweep(node).await,
+        5 => {
+            widen(node, one);
+            Ok(())
+        }
         _ => {
             let edges =
                 [(one, two), (two, one)].map(|(one, two)| edge(one, KNOWS, two, properties(None, age)));
@@ -60,11 +64,23 @@ async fn operate(node: &Node, random: &mut StdRng) {
     assert!(is_known, "{done:?}");
 }
 
+/// Spreads pointers at a vertex further, as far as there are buckets.
+fn widen(node: &Node, id: &str) {
+    let mut hubs = node.hubs.write();
+    let (key, none) = (VertexId::from(id).to_key(), Hubs::default());
+    let width = Hubs::width(hubs.as_ref(), &key);
+    let becomes = hubs.as_deref().unwrap_or(&none).with(&key, width * 2, node.buckets);
+    *hubs = becomes.map(Arc::new).or_else(|| hubs.take());
+}
+
+/// What all nodes know of hubs.
+type Known = Arc<RwLock<Option<Arc<Hubs>>>>;
+
 /// A process after the other writes through one node's handle; each ends in the middle of something.
-async fn write(store: Store, buckets: u32, seed: u64) {
+async fn write(store: Store, hubs: Known, buckets: u32, seed: u64) {
     let mut random = StdRng::seed_from_u64(seed);
     for _ in 0..6 {
-        let node = Node::new(store.beside(), buckets);
+        let node = Node::new(store.beside(), buckets).with_hubs(&hubs);
         for _ in 0..3 {
             operate(&node, &mut random).await;
         }
@@ -101,8 +117,8 @@ async fn pointers(node: &Node) -> [BTreeSet<Vec<u8>>; 2] {
     [found, needed]
 }
 
-async fn check(store: Store, buckets: u32) {
-    let node = Node::new(store.beside(), buckets);
+async fn check(store: Store, hubs: Known, buckets: u32) {
+    let node = Node::new(store.beside(), buckets).with_hubs(&hubs);
     for _ in 0..SETTLES {
         node.store.get_linear(node.writer.partition(0), b"nobody").await.unwrap();
     }
@@ -128,15 +144,16 @@ fn writers_that_end_in_the_middle_leave_a_whole_graph() {
         runtime.unwrap().block_on(async {
             let [_, (store, beside)] = stores(seed);
             let buckets = if seed % 4 == 0 { 1 } else { 4 };
+            let hubs = Known::default();
             let mut writers = tokio::task::JoinSet::new();
             for writer in 0..4 {
                 let store = if writer % 2 == 0 { &store } else { &beside };
-                writers.spawn(write(store.clone(), buckets, seed * 4 + writer));
+                writers.spawn(write(store.clone(), hubs.clone(), buckets, seed * 4 + writer));
             }
             while let Some(done) = writers.join_next().await {
                 done.unwrap();
             }
-            check(store, buckets).await;
+            check(store, hubs, buckets).await;
         });
     }
 }
