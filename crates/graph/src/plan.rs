@@ -366,8 +366,7 @@ fn by_primary_keys(label: &VertexLabel, conditions: &[Condition]) -> Option<Acce
 fn edge_ranges(schema: &Schema, label: &EdgeLabel) -> Vec<Range> {
     let all = || vec![keys::all_edges_range(EdgeDirection::Out)];
     let links = match label.kind {
-        EdgeLabelKind::General => return all(),
-        EdgeLabelKind::Normal | EdgeLabelKind::Sub => label.links.to_vec(),
+        EdgeLabelKind::Normal | EdgeLabelKind::Sub | EdgeLabelKind::General => label.links.to_vec(),
         EdgeLabelKind::Parent => schema.sub_labels(label.id).flat_map(|sub| sub.links.to_vec()).collect(),
     };
     let mut ranges = Vec::new();

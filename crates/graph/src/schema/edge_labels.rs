@@ -144,8 +144,8 @@ impl Schema {
             EdgeLabelKind::Parent if !draft.links.is_empty() => {
                 return Err(SchemaError::invalid("The links of the parent edge label must be empty"));
             }
-            EdgeLabelKind::Parent | EdgeLabelKind::General => {}
-            EdgeLabelKind::Normal | EdgeLabelKind::Sub => {
+            EdgeLabelKind::Parent => {}
+            EdgeLabelKind::Normal | EdgeLabelKind::Sub | EdgeLabelKind::General => {
                 if draft.links.is_empty() {
                     return Err(SchemaError::invalid(
                         "The links of standard and subtype edge label can't be empty",

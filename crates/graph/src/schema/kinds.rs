@@ -113,7 +113,7 @@ coded! {
         Parent = 2, "PARENT";
         /// Its edges count as those of its parent, too.
         Sub = 3, "SUB";
-        /// Its edges may lead from any vertex to any.
+        /// Not at all; it has a link as a normal one does (HugeGraph 1.7 asks for one of all but parents).
         General = 4, "GENERAL";
     }
 }

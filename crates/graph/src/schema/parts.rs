@@ -136,10 +136,7 @@ impl EdgeLabel {
     /// Whether an edge of it may lead from vertices of one label to those of another.
     #[inline]
     pub fn may_join(&self, source: LabelId, target: LabelId) -> bool {
-        match self.kind {
-            EdgeLabelKind::General if self.links.is_empty() => true,
-            _ => self.links.contains(&Link { source, target }),
-        }
+        self.links.contains(&Link { source, target })
     }
 
     /// Whether it begins or ends at vertices of a label.

@@ -1,8 +1,8 @@
 //! Removing what is left of parts of the schema that were removed.
 
 use bytes::Bytes;
-use graph::schema::{EdgeLabel, EdgeLabelKind, IdStrategy, PartId, SchemaPart, VertexLabel};
-use graph::{EdgeDirection, EdgeId, EdgeKey, LabelId, VertexId, VertexView, keys};
+use graph::schema::{EdgeLabel, IdStrategy, PartId, SchemaPart, VertexLabel};
+use graph::{EdgeDirection, EdgeId, EdgeKey, LabelId, VertexView, keys};
 use store::{Condition, Page, Partition, Write};
 
 use super::walk::{Cursor, Step};
@@ -40,8 +40,7 @@ impl Run<'_> {
         }
     }
 
-    /// No edge label links with a vertex label that was removed: its vertices have no edges, unless of a label that leads from any vertex to
-    /// any.
+    /// No edge label links with a vertex label that was removed: its vertices have no edges that anybody sees.
     async fn remove_vertices(&mut self, label: &VertexLabel, cursor: &mut Cursor) -> Result<bool, Error> {
         let is_first = cursor.bucket == 0 && cursor.after.is_empty();
         if is_first && !self.remove_ranges(&[keys::label_range(label.id)]).await? {
@@ -55,16 +54,10 @@ impl Run<'_> {
             | IdStrategy::CustomizeNumber
             | IdStrategy::CustomizeUuid => keys::vertices_range(),
         };
-        let schema = self.graph.state().await?.schema.clone();
-        let has_edges = schema.edge_labels().any(|edges| edges.kind == EdgeLabelKind::General);
         loop {
             match self.next_page(&range, cursor).await? {
                 Step::End => return Ok(true),
                 Step::Pause => return Ok(false),
-                Step::Page(_, page) if has_edges => {
-                    self.done += self.remove_with_edges(label.id, &page).await?;
-                    cursor.pass(&page);
-                }
                 Step::Page(partition, page) => {
                     let Some(removed) = self.remove_vertices_of(label.id, &partition, &page).await? else {
                         return Ok(false);
@@ -74,15 +67,6 @@ impl Run<'_> {
                 }
             }
         }
-    }
-
-    /// Removes the vertices of a label in a page with their edges, if nobody has put others in their place.
-    async fn remove_with_edges(&self, label: LabelId, page: &Page) -> Result<u64, Error> {
-        let found = page.rows().filter(|(_, stored)| is_of(stored, label));
-        let ids = found.filter_map(|(key, _)| keys::vertex_key_of_row(key).and_then(VertexId::of_key));
-        let ids: Vec<VertexId> = ids.collect();
-        self.graph.remove_unseen_vertices(&ids, self.now).await?;
-        Ok(ids.len() as u64)
     }
 
     /// Removes the vertices of a label in a page, if nobody has put another in the place of one; `None` if the epoch is over.

@@ -249,6 +249,11 @@ fn edge_labels_are_refused_for_what_they_name() {
         assert_eq!(refusal(people().create_edge_label(&draft, &NOW)), text);
     };
     check(&|e| e.links.clear(), "The links of standard and subtype edge label can't be empty");
+    let general = |e: &mut EdgeLabelDraft| {
+        e.kind = EdgeLabelKind::General;
+        e.links.clear();
+    };
+    check(&general, "The links of standard and subtype edge label can't be empty");
     check(
         &|e| e.links.push(("person".into(), "person".into())),
         "The links size of standard and subtype edge label must be 1",
