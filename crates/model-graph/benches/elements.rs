@@ -1,6 +1,6 @@
 //! Vertices and edges of the published load tests on the embedded store, synced: what batches, single writes, reads by id, neighbourhoods and loads cost.
 //!
-//! `cargo bench -p model-graph --bench elements -- [--vertices N] [batch|single|get|neighbours|load|remove ...]`
+//! `cargo bench -p model-graph --bench elements -- [--vertices N] [batch|single|get|neighbours|load|remove|indexes ...]`
 //!
 //! Prints for each row items a second, and CPU microseconds of the whole process for each.
 
@@ -11,17 +11,23 @@
 )]
 
 use std::io::Write as _;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::time::Instant;
 
 use graph::admit::Admission;
-use graph::schema::{EdgeLabelDraft, LabelDraft, PropertyKeyDraft, VertexLabelDraft};
+use graph::condition::{Condition, Test};
+use graph::plan::{Query, plan_vertices};
+use graph::schema::{
+    EdgeLabelDraft, IdStrategy, IndexKind, IndexLabelDraft, LabelDraft, PropertyKeyDraft, SchemaKind,
+    VertexLabelDraft,
+};
 use graph::{
-    DataType, Edge, EdgeDirection, EdgeId, LabelId, Properties, PropertiesBuilder, PropertyKeyId, ScalarRef,
-    Vertex, VertexId,
+    DataType, Edge, EdgeDirection, EdgeId, LabelId, Properties, PropertiesBuilder, PropertyKeyId, Scalar,
+    ScalarRef, Vertex, VertexId,
 };
 use model_graph::write::{CheckVertices, EdgeOperation, VertexOperation};
-use model_graph::{Graph, GraphOptions, Graphs};
+use model_graph::{Clock, Deadline, Graph, GraphOptions, Graphs};
 use store::{EmbeddedOptions, Store, Timestamp};
 
 /// That of the server.
@@ -39,7 +45,7 @@ fn main() {
     let vertices =
         arguments.iter().position(|it| it == "--vertices").map(|at| arguments[at + 1].parse().unwrap());
     let vertices: u32 = vertices.unwrap_or(200_000);
-    let rows = ["batch", "single", "get", "neighbours", "load", "remove"];
+    let rows = ["batch", "single", "get", "neighbours", "load", "remove", "indexes"];
     let wanted: Vec<&str> = rows.into_iter().filter(|it| arguments.iter().any(|a| a == it)).collect();
     let wanted = |name: &str| wanted.is_empty() || wanted.contains(&name);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -64,6 +70,9 @@ fn main() {
         }
         if wanted("remove") {
             removals(&graph, vertices / 20).await;
+        }
+        if wanted("indexes") {
+            indexes(&graph, vertices).await;
         }
     });
 }
@@ -252,6 +261,60 @@ async fn removals(graph: &Arc<Graph>, count: u32) {
     })
     .await;
     meter.say("removals of vertices with their edges", count);
+}
+
+/// Vertices of a label with a secondary and a range index: made, made again with other values, asked for, and the indexes built anew.
+async fn indexes(graph: &Arc<Graph>, vertices: u32) {
+    let (now, clock) = (("\"now\"", NOW), Clock::manual(NOW));
+    let label = LabelDraft { properties: vec!["age".into(), "city".into()], ..LabelDraft::named("station") };
+    let id_strategy = IdStrategy::CustomizeNumber;
+    let label = VertexLabelDraft { label, id_strategy, primary_keys: Vec::new() };
+    let made = graph.change_schema(now, |schema, new| schema.create_vertex_label(&label, new)).await.unwrap();
+    for (name, kind, field) in
+        [("by_city", IndexKind::Secondary, "city"), ("by_age", IndexKind::Range, "age")]
+    {
+        let draft = IndexLabelDraft {
+            base: Some((SchemaKind::VertexLabel, "station".into())),
+            index_kind: Some(kind),
+            fields: vec![field.into()],
+            ..IndexLabelDraft::named(name)
+        };
+        graph.change_schema(now, |schema, new| schema.create_index_label(&draft, new)).await.unwrap();
+    }
+    while graph.run_tasks(&clock).await.unwrap().is_left {}
+    let label = made.part.id;
+    for (name, shift) in [("indexed vertices, 200 a batch", 0), ("the same with other values", 1)] {
+        let meter = Meter::start();
+        let of = Arc::clone(graph);
+        clients(vertices, 200, move |numbers| {
+            let graph = Arc::clone(&of);
+            async move {
+                let operations = numbers.map(|number| VertexOperation::Put(station(label, number, shift)));
+                graph.write_vertices(operations.collect(), NOW).await.unwrap();
+            }
+        })
+        .await;
+        meter.say(name, vertices);
+    }
+    let meter = Meter::start();
+    let (state, reader) = graph.reader_with_state(NOW).await.unwrap();
+    let all = Test::Range(Bound::Included(Scalar::Int(0)), Bound::Unbounded);
+    let conditions = vec![Condition { key: PropertyKeyId(2), test: all }];
+    let stages = plan_vertices(&state.schema, &Query { label: Some(label), conditions }).unwrap();
+    let mut matches = reader.matches(stages, Deadline::default());
+    assert_eq!(matches.next(usize::MAX, |_| ()).await.unwrap(), vertices as usize);
+    meter.say("found by a range", vertices);
+    let meter = Meter::start();
+    graph.rebuild_indexes(SchemaKind::VertexLabel, "station", NOW).await.unwrap();
+    while graph.run_tasks(&clock).await.unwrap().is_left {}
+    meter.say("two indexes built anew", vertices);
+}
+
+fn station(label: LabelId, number: u32, shift: u32) -> Vertex {
+    let mut builder = PropertiesBuilder::default();
+    builder.put_one(PropertyKeyId(2), ScalarRef::Int(((number + shift) % 100_000) as i32));
+    builder.put_one(PropertyKeyId(3), ScalarRef::Text(&format!("city {}", (number + shift) % 1_000)));
+    Vertex { id: VertexId::Number(number.into()), label, expires: None, properties: builder.finish() }
 }
 
 async fn load(graph: &Arc<Graph>, vertices: u32) {

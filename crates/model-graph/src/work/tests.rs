@@ -1,5 +1,6 @@
 //! Tests of the work of tasks: what removed labels leave goes, indexes are filled, whatever breaks off, and whoever comes between.
 
+mod attack;
 mod pointers;
 
 use graph::index::{IndexRow, put_index_rows};
@@ -522,31 +523,6 @@ async fn what_has_expired_goes_with_its_rows() {
     assert_eq!(graph.remove_expired(later(40), 100).await.unwrap(), 2);
     assert_eq!(count(&graph, keys::expiries_range(i64::MAX - 1)).await, 0);
     assert_eq!(count(&graph, Range::prefix(&b"X"[..])).await, 0);
-}
-
-#[tokio::test]
-async fn edges_of_any_label_go_with_the_vertices_of_a_removed_one() {
-    let graph = default_graph(Store::memory(memory_options())).await;
-    make_schema(&graph).await;
-    let any = EdgeLabelDraft { kind: graph::schema::EdgeLabelKind::General, ..EdgeLabelDraft::named("any") };
-    make(&graph, |schema, creation| schema.create_edge_label(&any, creation)).await;
-    graph.remove_from_schema(NOW, |schema| schema.remove_edge_label("knows")).await.unwrap();
-    let vertices = [vertex(0, PERSON, 1), vertex(1, THING, 1), vertex(2, THING, 1)];
-    graph.write_vertices(vertices.map(VertexOperation::Put).to_vec(), NOW).await.unwrap();
-    let edge = |from: i64, to: i64| {
-        let (source, target) = (VertexId::Number(from), VertexId::Number(to));
-        let any = LabelId(2);
-        let id = EdgeId { source, label: any, sub_label: any, sort_values: "".into(), target };
-        EdgeOperation::Put(graph::Edge { id, expires: None, properties: Properties::default() }, None)
-    };
-    let edges = vec![edge(0, 1), edge(1, 0), edge(1, 2)];
-    graph.write_edges(edges, CheckVertices::Yes, NOW).await.unwrap();
-    graph.remove_from_schema(NOW, |schema| schema.remove_vertex_label("person")).await.unwrap();
-    run_all(&graph).await;
-    assert_eq!(count(&graph, keys::vertices_range()).await, 2);
-    for direction in [EdgeDirection::Out, EdgeDirection::In] {
-        assert_eq!(count(&graph, keys::all_edges_range(direction)).await, 1);
-    }
 }
 
 /// Puts, changes and removes persons, as many clients do.
