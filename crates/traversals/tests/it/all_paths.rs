@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ::graph::VertexId;
 use traversals::*;
 
-use crate::graph::{PlainStep, each_graph, number, options, plain_paths};
+use crate::graph::{PlainGraph, PlainStep, each_graph, number, options, plain_paths};
 
 fn asked(source: i64, target: i64, step: &PlainStep, max_depth: i64) -> Paths {
     Paths {
@@ -16,6 +16,17 @@ fn asked(source: i64, target: i64, step: &PlainStep, max_depth: i64) -> Paths {
         capacity: NO_LIMIT,
         limit: NO_LIMIT,
     }
+}
+
+/// The vertices of the layers of a walk, up to so many steps from one end on; from the other end it does not go on.
+fn passed(graph: &PlainGraph, (from, end): (i64, i64), step: &PlainStep, steps: usize) -> usize {
+    let (mut layer, mut count) = (BTreeSet::from([from]), 1);
+    for _ in 0..steps {
+        let goes_on = layer.iter().filter(|vertex| **vertex != end);
+        layer = goes_on.flat_map(|vertex| graph.next(*vertex, step)).collect();
+        count += layer.len();
+    }
+    count
 }
 
 #[test]
@@ -36,8 +47,15 @@ fn paths_are_all_that_there_are() {
             let sorted: BTreeSet<_> = given.iter().cloned().collect();
             assert_eq!(sorted.len(), given.len());
             assert_eq!(sorted, expected.iter().cloned().collect(), "{asked:?} {graph:?}");
-            let limited = paths(reader, &options(), &Paths { limit: 2, ..asked }).await.unwrap();
+            let limited = paths(reader, &options(), &Paths { limit: 2, ..asked.clone() }).await.unwrap();
             assert_eq!(limited.paths.len(), expected.len().min(2));
+            // The layers of both walks before the last step count.
+            let counted = passed(graph, (source, target), &step, depth / 2)
+                + passed(graph, (target, source), &step.reversed(), (depth - 1) / 2);
+            let capacity = 1 + random.vertex(20);
+            let within = paths(reader, &options(), &Paths { capacity, ..asked.clone() }).await;
+            let is_over = source != target && counted as i64 > capacity;
+            assert_eq!(within.is_err(), is_over, "{counted} {capacity} {asked:?} {graph:?}");
         }
     });
 }

@@ -47,6 +47,24 @@ fn paths_lead_from_each_source_to_each_target() {
             let limited = CollectionPaths { limit: 2, ..asked.clone() };
             let some = collection_paths(reader, &options(), &limited).await.unwrap();
             assert_eq!(some.paths.len(), expected.len().min(2));
+            // What both walks remember before the last step counts.
+            let remembered = |ends: &BTreeSet<i64>, step: &PlainStep, depth: usize| -> usize {
+                ends.iter().map(|end| graph.simple_paths(*end, step, depth).len()).sum()
+            };
+            let counted = remembered(&sources, &step, depth / 2)
+                + remembered(&targets, &step.reversed(), (depth - 1) / 2);
+            let capacity = 1 + random.vertex(20);
+            let within =
+                collection_paths(reader, &options(), &CollectionPaths { capacity, ..asked.clone() }).await;
+            assert_eq!(
+                within.is_err(),
+                counted as i64 > capacity,
+                "{counted} {capacity} {asked:?} {graph:?}"
+            );
+            if let Err(error) = within {
+                let expected = format!("Exceed capacity '{capacity}' while finding template paths");
+                assert_eq!(error.to_string(), expected);
+            }
             if step.step.max_degree != NO_LIMIT {
                 continue;
             }
