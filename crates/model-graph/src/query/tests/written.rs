@@ -28,6 +28,7 @@ async fn make(graph: &Graph, drafts: Vec<Draft>) {
 
 /// Puts elements, in the store and in the model of it.
 async fn put(graph: &Graph, model: &mut Elements, given: &Elements) {
+    remove_expired(graph, model).await;
     let given = admitted(&graph.state().await.unwrap().schema, given);
     let vertices: Vec<_> = given.vertices.into_iter().filter(|it| it.label.0 < 5).collect();
     let operations = vertices.iter().cloned().map(VertexOperation::Put).collect();
@@ -38,6 +39,18 @@ async fn put(graph: &Graph, model: &mut Elements, given: &Elements) {
     model.vertices.extend(vertices);
     model.edges.retain(|it| given.edges.iter().all(|put| put.id != it.id));
     model.edges.extend(given.edges);
+}
+
+/// Removes what has expired: edges of such a vertex would go once another is put in its place, or not, by what is read of it.
+async fn remove_expired(graph: &Graph, model: &mut Elements) {
+    graph.remove_expired(NOW, usize::MAX).await.unwrap();
+    let goes_on = |expires: Option<i64>| expires.is_none_or(|moment| moment > NOW_MS);
+    let (left, expired): (Vec<_>, Vec<_>) = model.vertices.drain(..).partition(|it| goes_on(it.expires));
+    let is_of_expired = |id: &graph::VertexId| expired.iter().any(|it| it.id == *id);
+    model
+        .edges
+        .retain(|it| goes_on(it.expires) && !is_of_expired(&it.id.source) && !is_of_expired(&it.id.target));
+    model.vertices = left;
 }
 
 /// Removes a vertex with its edges, and an edge.
