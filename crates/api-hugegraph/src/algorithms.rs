@@ -6,6 +6,7 @@ mod plan;
 mod render;
 mod compute;
 mod watch;
+mod walked;
 mod write_back;
 mod execute;
 mod jobs;

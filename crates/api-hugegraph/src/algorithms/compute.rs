@@ -57,6 +57,7 @@ pub(crate) fn compute(
 ) -> Result<Outcome, ComputeError> {
     let lists = |direction| lists(whole.out(), direction, plan.degree);
     match &plan.work {
+        Work::Rings { .. } | Work::Similars { .. } => unreachable!("they walk, and need no graph in memory"),
         Work::ClearPasses => Ok(String::from("0").into()),
         Work::CountVertices | Work::CountEdges | Work::Members => members(whole),
         Work::Degrees { direction, top } => {

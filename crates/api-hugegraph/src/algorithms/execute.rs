@@ -13,6 +13,7 @@ use traversals::whole::{WholeError, WholeGraph, WholeOptions, count_edges, count
 use super::compute::{Outcome, compute};
 use super::plan::{Plan, Work, plan};
 use super::render::ComputeError;
+use super::walked::{WalkedError, Walks};
 use super::watch::{AlgorithmOptions, Watch};
 use super::write_back::{COMMUNITY, write_back};
 
@@ -42,6 +43,9 @@ pub(super) enum ExecuteError {
     /// The graph or its schema cannot be read or written.
     #[error(transparent)]
     Graph(#[from] Error),
+    /// A walk takes too much memory, or cannot be.
+    #[error(transparent)]
+    Walk(traversals::Error),
     /// The thread of the algorithm ended without a result: a bug, or the server stops.
     #[error("the algorithm ended without a result")]
     Lost,
@@ -52,6 +56,17 @@ impl From<WholeError> for ExecuteError {
         match error {
             WholeError::Algorithm(graph_algorithms::Error::Stopped) => Self::Stopped,
             error => Self::Read(error),
+        }
+    }
+}
+
+impl From<WalkedError> for ExecuteError {
+    fn from(error: WalkedError) -> Self {
+        match error {
+            WalkedError::Stopped => Self::Stopped,
+            WalkedError::Undefined { kind, name } => Self::Undefined { kind, name },
+            WalkedError::Walk(error) => Self::Walk(error),
+            WalkedError::Compute(error) => error.into(),
         }
     }
 }
@@ -86,6 +101,12 @@ pub(super) async fn execute(
         return Ok(counts_of(&state.schema, kind, counts));
     }
     let chosen = Chosen::of(&plan, &state.schema)?;
+    if plan.work.walks() {
+        let some = WholeGraph::read(&reader, chosen.vertices(&plan, options), &go_on).await?;
+        watch.begin_part();
+        let sources = (0..some.out().vertices()).map(|vertex| some.id(vertex).into_owned()).collect();
+        return Ok(Walks { reader: &reader, schema: &state.schema, sources, watch }.run(&plan).await?);
+    }
     let whole = WholeGraph::read(&reader, chosen.options(&plan, options), &go_on).await?;
     let sources = sources(&reader, &whole, &chosen, &plan, options, watch).await?;
     let (whole, outcome) = compute_beside(whole, sources, plan, options, watch).await?;

@@ -17,6 +17,15 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
+    /// As walks take it.
+    pub(super) fn of_walks(self) -> traversals::Direction {
+        match self {
+            Self::Out => traversals::Direction::Out,
+            Self::In => traversals::Direction::In,
+            Self::Both => traversals::Direction::Both,
+        }
+    }
+
     /// As HugeGraph spells it inside names of members.
     pub(super) fn suffix(self) -> &'static str {
         match self {
@@ -148,6 +157,31 @@ impl Parameters<'_> {
             Ok(depth) if depth > 0 => Ok(depth),
             Err(_) if depth > 0 => Ok(u32::MAX),
             _ => Err(Problem::illegal_argument(format!("The value of depth must be > 0, but got {depth}"))),
+        }
+    }
+
+    /// The most of something; `None`: all.
+    pub(super) fn limit(&self, name: &str, default: u64) -> Result<Option<u64>, Problem> {
+        match self.whole(name)? {
+            None => Ok(Some(default)),
+            Some(NO_LIMIT) => Ok(None),
+            Some(limit) => match u64::try_from(limit) {
+                Ok(limit) => Ok(Some(limit)),
+                Err(_) => Err(Problem::illegal_argument(format!(
+                    "The {name} parameter must be >= 0 or == {NO_LIMIT}, but got: {limit}"
+                ))),
+            },
+        }
+    }
+
+    /// A number above 0.
+    pub(super) fn positive(&self, name: &str, default: i64) -> Result<i64, Problem> {
+        match self.whole(name)? {
+            None => Ok(default),
+            Some(number) if number > 0 => Ok(number),
+            Some(number) => {
+                Err(Problem::illegal_argument(format!("The {name} parameter must be > 0, but got: {number}")))
+            }
         }
     }
 

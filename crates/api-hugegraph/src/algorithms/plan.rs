@@ -62,6 +62,27 @@ pub(crate) enum Work {
         precision: f64,
         skips_isolated: bool,
     },
+    /// Rings through vertices, walked from each of them.
+    Rings {
+        direction: Direction,
+        depth: u32,
+        /// The most of one vertex, and of all; `None`: all.
+        each_limit: Option<u64>,
+        limit: Option<u64>,
+        counts_only: bool,
+    },
+    /// Vertices that are similar to each of some.
+    Similars {
+        direction: Direction,
+        min_neighbors: i64,
+        alpha: f64,
+        min_similars: i64,
+        top: i64,
+        group: Option<String>,
+        min_groups: i64,
+        /// The most vertices whose similar ones are given; `None`: all.
+        limit: Option<u64>,
+    },
     /// Nothing: there are no passes of Louvain to clear.
     ClearPasses,
     /// The vertices of a community that an earlier job wrote.
@@ -89,6 +110,11 @@ impl Work {
         matches!(self, Self::Louvain { .. })
     }
 
+    /// Whether it walks from each vertex, and needs no graph in memory.
+    pub(crate) fn walks(&self) -> bool {
+        matches!(self, Self::Rings { .. } | Self::Similars { .. })
+    }
+
     /// Whether edges are looked at.
     pub(crate) fn reads_edges(&self) -> bool {
         !matches!(self, Self::CountVertices | Self::Members | Self::ClearPasses)
@@ -113,6 +139,11 @@ pub(crate) fn plan(name: &str, parameters: &Map<String, Value>) -> Result<Option
         "lpa" => labels(&given),
         "louvain" => louvain(&given),
         "page_rank" => page_rank(&given),
+        "rings" => rings(&given),
+        "fusiform_similarity" => similars(&given),
+        "subgraph_stat" => Err(Problem::unsupported(
+            "subgraph_stat is not supported: a Groovy script makes the graph that it is about",
+        )),
         _ => return Ok(None),
     }?;
     let community = match &work {
@@ -211,6 +242,35 @@ fn page_rank(given: &Parameters<'_>) -> Result<Work, Problem> {
         direction: given.one_direction()?,
         top: given.top()?,
     })
+}
+
+fn rings(given: &Parameters<'_>) -> Result<Work, Problem> {
+    let depth = given.depth()?;
+    let (each_limit, limit) = (given.limit("each_limit", 1)?, given.limit("limit", 100)?);
+    let direction = given.direction(Direction::Both)?;
+    let counts_only = given.flag("count_only", false)?;
+    given.workers(Direction::Both)?;
+    Ok(Work::Rings { direction, depth, each_limit, limit, counts_only })
+}
+
+fn similars(given: &Parameters<'_>) -> Result<Work, Problem> {
+    let (min_neighbors, alpha) = (given.positive("min_neighbors", 10)?, given.alpha()?);
+    let (min_similars, top) = (given.positive("min_similars", 6)?, given.whole("top_similars")?.unwrap_or(0));
+    if top < 0 {
+        return Err(Problem::illegal_argument(format!(
+            "The top_similars parameter must be >= 0, but got: {top}"
+        )));
+    }
+    let (group, min_groups) = (given.text("group_property")?, given.whole("min_groups")?.unwrap_or(0));
+    if group.is_some() && min_groups <= 0 {
+        return Err(Problem::illegal_argument("Must set min group count when group property set"));
+    }
+    if group.is_none() && min_groups != 0 {
+        return Err(Problem::illegal_argument("Can't set min group count when group property not set"));
+    }
+    let (limit, direction) = (given.limit("limit", 100)?, given.direction(Direction::Both)?);
+    given.workers(Direction::Both)?;
+    Ok(Work::Similars { direction, min_neighbors, alpha, min_similars, top, group, min_groups, limit })
 }
 
 #[cfg(test)]
