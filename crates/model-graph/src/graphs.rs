@@ -111,7 +111,7 @@ impl Graphs {
             found => return found,
         }
         let max = self.shared.options.tenants_max;
-        match self.shared.tenants.create(name, max, None).await? {
+        match Box::pin(self.shared.tenants.create(name, max, None)).await? {
             TenantCreation::Created(tenant) | TenantCreation::Exists(tenant) => {
                 Ok(Self { tenant, ..self.clone() })
             }
@@ -198,9 +198,15 @@ impl Graphs {
     ///
     /// [`Error::NotFound`]; if the store refuses.
     pub async fn get(&self, space: &str, name: &str) -> Result<Arc<Graph>, Error> {
-        if let Some(known) = self.known(space, name).await? {
-            return Ok(known);
+        match self.known(space, name).await? {
+            Some(known) => Ok(known),
+            // Requests whose graph is known are spared the room of what this takes.
+            None => Box::pin(self.find(space, name)).await,
         }
+    }
+
+    /// A graph that was not asked for before.
+    async fn find(&self, space: &str, name: &str) -> Result<Arc<Graph>, Error> {
         let entry = entry_name(space, name).map_err(|_| not_found(name))?;
         let mut found = self.directory().get(&entry).await?;
         if found.is_none() && entry.as_str() == DEFAULT_ENTRY {
@@ -328,7 +334,7 @@ impl Graphs {
         let known = known.filter(|known| !known.part().is_ended());
         if let Some(graph) = &known
             && self.shared.store.may_lag()
-            && !self.directory().is_current(graph.part()).await?
+            && !Box::pin(self.directory().is_current(graph.part())).await?
         {
             return Ok(None);
         }

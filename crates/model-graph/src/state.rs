@@ -72,7 +72,7 @@ impl StateStore {
         if cached.version == version {
             return Ok(cached);
         }
-        let read = Arc::new(self.read().await?);
+        let read = Arc::new(Box::pin(self.read()).await?);
         *self.cached.write() = read.clone();
         Ok(read)
     }
