@@ -3,7 +3,7 @@
 
 use graph::schema::{Schema, SchemaKind};
 use graph::{PropertyKeyId, VertexId};
-use lang_json::ArrayWriter;
+use lang_json::{ArrayWriter, ObjectWriter};
 use model_graph::{Deadline, Reader};
 use traversals::{
     FusiformSimilarity, Lane, Rays, Similar, Step, StepLabel, WalkOptions, fusiform_similarity, rings,
@@ -125,27 +125,23 @@ impl Walks<'_> {
     async fn similars(&self, plan: &Plan) -> Result<String, WalkedError> {
         let Work::Similars { limit, .. } = plan.work else { unreachable!("asked of similar vertices alone") };
         let (mut asked, options) = (self.similarity(plan)?, Self::options());
-        let (mut count, mut json) = (0, String::from("{"));
-        for (steps, source) in (0..).zip(&self.sources) {
+        let (mut count, mut json) = (0, String::new());
+        let mut object = ObjectWriter::begin(&mut json);
+        'sources: for (steps, source) in (0..).zip(&self.sources) {
             self.go_on(steps)?;
             asked.sources = vec![source.clone()];
             let found = fusiform_similarity(self.reader, &options, &asked).await?;
             for (vertex, similars) in &found.similars {
                 if limit.is_some_and(|limit| count == limit) {
-                    json.push('}');
-                    return Ok(json);
-                }
-                if count > 0 {
-                    json.push(',');
+                    break 'sources;
                 }
                 count += 1;
-                lang_json::write_string(&mut json, &found.known.id(*vertex).to_string());
-                json.push(':');
-                put_similars(&mut json, &found.known, similars);
-                check_size(&json)?;
+                let out = object.member(&found.known.id(*vertex).to_string());
+                put_similars(out, &found.known, similars);
+                check_size(out)?;
             }
         }
-        json.push('}');
+        object.end();
         Ok(json)
     }
 
