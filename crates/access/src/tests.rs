@@ -117,14 +117,14 @@ async fn what_is_cached_follows_what_is_stored() {
     let admin = users.anybody();
     let managed = users.of(&tenant(""), admin).await.unwrap();
     for _ in 0..2 {
-        assert!(reads(&*by_password(&users, "", "boss", "secret").await.unwrap(), "person"));
+        assert!(reads(&by_password(&users, "", "boss", "secret").await.unwrap(), "person"));
         assert!(is_unknown(&users, "", "boss", "other").await);
     }
     let wider = vec![Resource::any(ResourceType::Vertex)];
     managed.update_target("-77:all", (None, None), None, Some(wider)).await.unwrap();
-    assert!(reads(&*by_password(&users, "", "boss", "secret").await.unwrap(), "place"));
+    assert!(reads(&by_password(&users, "", "boss", "secret").await.unwrap(), "place"));
     managed.delete_belong("Sboss>-82>>Sall").await.unwrap();
-    assert!(!reads(&*by_password(&users, "", "boss", "secret").await.unwrap(), "person"));
+    assert!(!reads(&by_password(&users, "", "boss", "secret").await.unwrap(), "person"));
     let new = UserDraft { password: Some("new".into()), ..UserDraft::default() };
     managed.update_user("boss", new).await.unwrap();
     assert!(is_unknown(&users, "", "boss", "secret").await);
@@ -142,7 +142,7 @@ async fn tokens_end_by_time_by_logout_and_by_a_new_password() {
     };
     assert!(matches!(users.log_in(&tenant(""), ("boss", "no"), None).await, Err(Error::Unknown)));
     let (short, long, longest) = (log_in(Some(10)).await, log_in(None).await, log_in(Some(10_000)).await);
-    assert!(reads(&*by_token(&users, "", &short).await.unwrap(), "person"));
+    assert!(reads(&by_token(&users, "", &short).await.unwrap(), "person"));
     clock.set(Timestamp(START.0 + 10_000_000));
     assert!(matches!(by_token(&users, "", &short).await, Err(Error::Unknown)));
     assert!(by_token(&users, "", &long).await.is_ok());

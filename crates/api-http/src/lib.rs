@@ -61,12 +61,14 @@ mod openapi;
 mod pace;
 mod paging;
 mod tenant;
+mod credentials;
 #[cfg(feature = "testing")]
 pub mod testing;
 
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
 pub use conditions::{ConditionError, Conditions, States, check_untagged, tagged};
+pub use credentials::{Credentials, CredentialsError};
 pub use frame::{DRAIN_BYTES_MAX, Frame};
 pub use given::{Given, ParameterError, check_parameters};
 pub use incoming::{RequestStream, StreamLimits};
@@ -85,7 +87,10 @@ pub use response::{
     DataDamaged, RequestTimedOut, Response, compress, empty_response, end_with_newline, json_response,
     located, no_content,
 };
-pub use router::{Answer, Found, FrontEnd, Handler, Route, Router, handler, plain_refusal, streamed_handler};
+pub use router::{
+    Admission, Answer, Found, FrontEnd, Guard, Handler, Route, Router, handler, plain_refusal,
+    streamed_handler,
+};
 pub use stream::{
     Body, BrokenOff, EndReason, Gone, STREAM_BYTES_HELD, StreamBody, StreamEnd, StreamSender, stream,
 };

@@ -29,6 +29,12 @@ pub enum Refusal {
     SlowBody(u64),
     /// The head of the request is not as HTTP wants it: what of it, and how.
     BadHead(String),
+    /// Whoever asks does not say who he is, or is not who he says: why.
+    Unauthorized(String),
+    /// Whoever asks may not do that: what.
+    Forbidden(String),
+    /// What must be looked up first cannot be now: why.
+    Unavailable(String),
     /// More requests are under way than the limit.
     Busy,
     /// Bodies and answers take all memory that they may.
@@ -50,7 +56,9 @@ impl Refusal {
             }
             Self::Stalled(_) | Self::SlowBody(_) => StatusCode::REQUEST_TIMEOUT,
             Self::TimedOut(_) => StatusCode::GATEWAY_TIMEOUT,
-            Self::Busy | Self::MemoryFull => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unauthorized(_) => StatusCode::UNAUTHORIZED,
+            Self::Forbidden(_) => StatusCode::FORBIDDEN,
+            Self::Busy | Self::MemoryFull | Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -79,7 +87,11 @@ impl std::fmt::Display for Refusal {
             Self::BadEncoding(detail) | Self::BrokenBody(detail) => {
                 write!(formatter, "the body cannot be read: {detail}")
             }
-            Self::BadQuery(detail) | Self::BadHead(detail) => formatter.write_str(detail),
+            Self::BadQuery(detail)
+            | Self::BadHead(detail)
+            | Self::Unauthorized(detail)
+            | Self::Forbidden(detail)
+            | Self::Unavailable(detail) => formatter.write_str(detail),
             Self::EmptySegment => formatter.write_str("a segment of the path is empty"),
             Self::TimedOut(limit) => write!(formatter, "not answered within {limit} ms"),
             Self::Stalled(limit) => write!(formatter, "the body paused for longer than {limit} ms"),

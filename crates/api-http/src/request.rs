@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderName, Method};
+use http::{Extensions, HeaderMap, HeaderName, Method};
 
 use crate::media::essence;
 use crate::{Operation, Params, RequestMemory};
@@ -31,6 +31,8 @@ pub struct Request {
     pub deadline: Option<Instant>,
     /// The memory it holds, of what bodies and answers share; by default as much as there is.
     pub memory: RequestMemory,
+    /// What a guard has found out about whoever asks; empty without one, which costs nothing.
+    pub extensions: Extensions,
 }
 
 impl Default for Request {
@@ -46,6 +48,7 @@ impl Default for Request {
             id: 0,
             deadline: None,
             memory: RequestMemory::default(),
+            extensions: Extensions::new(),
         }
     }
 }

@@ -9,12 +9,25 @@ use crate::params::{broken_coding, percent_decode_segment};
 use crate::refusal::join_methods;
 use crate::{Operation, Refusal, Request, RequestStream, Response, empty_response};
 
+/// How whoever asks may say who he is (RFC 7617, RFC 6750).
+const CHALLENGE: HeaderValue =
+    HeaderValue::from_static("Basic realm=\"twinfold\", charset=\"UTF-8\", Bearer realm=\"twinfold\"");
+
 /// An answer under way.
 pub type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
 
+/// Lets a request pass, or refuses it, before its body is read.
+pub type Guard = Arc<dyn Fn(Request) -> Admission + Send + Sync>;
+
+/// A request that may pass, with what the guard has found out ([`Request::extensions`]).
+pub type Admission = Pin<Box<dyn Future<Output = Result<Request, Refusal>> + Send>>;
+
 /// Answers one route. Made by [`handler`] or [`streamed_handler`].
 #[derive(Clone)]
-pub struct Handler(Kind);
+pub struct Handler {
+    kind: Kind,
+    guard: Option<Guard>,
+}
 
 #[derive(Clone)]
 enum Kind {
@@ -30,7 +43,8 @@ where
     A: Future<Output = Response> + Send + 'static,
 {
     let state = state.clone();
-    Handler(Kind::Whole(Arc::new(move |request| Box::pin(function(state.clone(), request)))))
+    let kind = Kind::Whole(Arc::new(move |request| Box::pin(function(state.clone(), request))));
+    Handler { kind, guard: None }
 }
 
 /// The same for a route that reads its body piece by piece: `body` of the request is empty. Such a request
@@ -42,18 +56,31 @@ where
     A: Future<Output = Response> + Send + 'static,
 {
     let state = state.clone();
-    Handler(Kind::Streamed(Arc::new(move |request, body| Box::pin(function(state.clone(), request, body)))))
+    let kind =
+        Kind::Streamed(Arc::new(move |request, body| Box::pin(function(state.clone(), request, body))));
+    Handler { kind, guard: None }
 }
 
 impl Handler {
+    /// The same behind a guard.
+    #[must_use]
+    pub fn guarded(self, guard: Guard) -> Self {
+        Self { guard: Some(guard), ..self }
+    }
+
+    /// What must let a request pass before its body is read, if anything.
+    pub fn guard(&self) -> Option<&Guard> {
+        self.guard.as_ref()
+    }
+
     /// Whether it wants to read the body itself.
     pub fn is_streamed(&self) -> bool {
-        matches!(self.0, Kind::Streamed(_))
+        matches!(self.kind, Kind::Streamed(_))
     }
 
     /// Answers a request that was read whole. One that wants to read by itself gets the body in one piece.
     pub fn answer(&self, mut request: Request) -> Answer {
-        match &self.0 {
+        match &self.kind {
             Kind::Whole(function) => function(request),
             Kind::Streamed(function) => {
                 let body = RequestStream::whole(std::mem::take(&mut request.body));
@@ -64,7 +91,7 @@ impl Handler {
 
     /// Answers a request whose body is on its way; `None` if the handler wants it whole.
     pub fn answer_streamed(&self, request: Request, body: RequestStream) -> Option<Answer> {
-        match &self.0 {
+        match &self.kind {
             Kind::Whole(_) => None,
             Kind::Streamed(function) => Some(function(request, body)),
         }
@@ -246,6 +273,9 @@ impl Router {
             && let Ok(allowed) = HeaderValue::from_str(&join_methods(allowed))
         {
             response.headers_mut().insert(header::ALLOW, allowed);
+        }
+        if matches!(refusal, Refusal::Unauthorized(_)) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, CHALLENGE);
         }
         response
     }

@@ -93,12 +93,12 @@ pub async fn respond_within(
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
     match (router.find(&method, path), Params::parse(query)) {
         (Ok(found), Ok(params)) => {
-            let (method, path, captures) = (method.clone(), path.to_owned(), found.captures);
+            let (method, sent, captures) = (method.clone(), path.to_owned(), found.captures);
             let (operation, body) = (found.operation, body.into());
             let request = Request {
                 method,
                 operation,
-                path,
+                path: sent,
                 captures,
                 params,
                 headers,
@@ -106,8 +106,17 @@ pub async fn respond_within(
                 id: 1,
                 memory,
                 deadline: None,
+                extensions: http::Extensions::new(),
             };
-            (Some(found.index), found.handler.answer(request).await)
+            let request = match found.handler.guard() {
+                Some(guard) => guard(request).await,
+                None => Ok(request),
+            };
+            let answer = match request {
+                Ok(request) => found.handler.answer(request).await,
+                Err(refusal) => router.refuse(path, &refusal),
+            };
+            (Some(found.index), answer)
         }
         (Err(refusal), _) => {
             let options = (method == Method::OPTIONS).then(|| router.options(path)).flatten();

@@ -22,6 +22,8 @@ const NOT_FOUND: &str = "class org.apache.hugegraph.exception.NotFoundException"
 const EXISTED: &str = "class org.apache.hugegraph.exception.ExistedException";
 const LIMIT_EXCEEDED: &str = "class org.apache.hugegraph.exception.LimitExceedException";
 const UNSUPPORTED: &str = "class java.lang.UnsupportedOperationException";
+const NOT_AUTHORIZED: &str = "class jakarta.ws.rs.NotAuthorizedException";
+const FORBIDDEN: &str = "class jakarta.ws.rs.ForbiddenException";
 const NO_PATH: &str = "class jakarta.ws.rs.NotFoundException";
 const NOT_ALLOWED: &str = "class jakarta.ws.rs.NotAllowedException";
 const NOT_SUPPORTED: &str = "class jakarta.ws.rs.NotSupportedException";
@@ -367,7 +369,9 @@ pub fn refuse(refusal: &Refusal) -> Response {
         | Refusal::Stalled(_)
         | Refusal::SlowBody(_) => CLIENT_ERROR,
         Refusal::BrokenBody(_) | Refusal::BadQuery(_) | Refusal::BadHead(_) => BAD_REQUEST,
-        Refusal::Busy | Refusal::MemoryFull => UNAVAILABLE,
+        Refusal::Unauthorized(_) => NOT_AUTHORIZED,
+        Refusal::Forbidden(_) => FORBIDDEN,
+        Refusal::Busy | Refusal::MemoryFull | Refusal::Unavailable(_) => UNAVAILABLE,
         Refusal::TimedOut(_) | Refusal::Internal => SERVER_ERROR,
     };
     let message = match refusal {

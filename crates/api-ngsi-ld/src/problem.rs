@@ -388,6 +388,11 @@ pub(crate) fn refuse(refusal: &Refusal) -> Response {
             let detail = format!("the body did not come within {limit_ms} ms");
             plain(StatusCode::REQUEST_TIMEOUT, "InvalidRequest", "Timed out", detail)
         }
+        Refusal::Unauthorized(detail) => {
+            plain(StatusCode::UNAUTHORIZED, "Unauthorized", "Unauthorized", detail.clone())
+        }
+        Refusal::Forbidden(detail) => plain(StatusCode::FORBIDDEN, "Forbidden", "Forbidden", detail.clone()),
+        Refusal::Unavailable(detail) => Problem::unavailable(detail.as_str()).response(),
         Refusal::Busy => {
             Problem::unavailable("more requests at once than requests_max allows; try again").response()
         }

@@ -328,6 +328,11 @@ impl From<&Refusal> for Problem {
                 "TimedOut",
                 format!("the body did not come within {limit_ms} ms"),
             ),
+            Refusal::Unauthorized(detail) => {
+                Self::new(StatusCode::UNAUTHORIZED, "Unauthorized", detail.as_str())
+            }
+            Refusal::Forbidden(detail) => Self::new(StatusCode::FORBIDDEN, "Forbidden", detail.as_str()),
+            Refusal::Unavailable(detail) => Self::unavailable(detail.as_str()),
             Refusal::Busy => Self::unavailable("more requests at once than requests_max allows; try again"),
             Refusal::MemoryFull => MemoryFull.into(),
             Refusal::Internal => Self::internal(),

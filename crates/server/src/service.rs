@@ -316,7 +316,11 @@ impl Link {
                 deadline: head.started.checked_add(limit),
                 memory: memory.clone(),
                 body: Bytes::new(),
+                extensions: http::Extensions::new(),
             };
+            if let Some(guard) = found.handler.guard() {
+                request = guard(request).await?;
+            }
             if is_streamed {
                 let body = RequestStream::new(&request.headers, body, limits.stream)?;
                 let answer = found.handler.answer_streamed(request, body).ok_or(Refusal::Internal)?;
@@ -409,7 +413,7 @@ impl App {
         if matches!(refusal, Refusal::TimedOut(_)) {
             response.extensions_mut().insert(RequestTimedOut);
         }
-        if matches!(refusal, Refusal::Busy | Refusal::MemoryFull) {
+        if matches!(refusal, Refusal::Busy | Refusal::MemoryFull | Refusal::Unavailable(_)) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
         }
         response
