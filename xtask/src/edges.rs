@@ -28,7 +28,7 @@ mod tests {
         ("graph", &["lang-time", "store"]),
         ("graph-algorithms", &[]),
         ("model-graph", &["graph", "store"]),
-        ("access", &["model-graph"]),
+        ("access", &["model-graph", "store"]),
         ("traversals", &["graph", "graph-algorithms", "model-graph", "store"]),
         ("api-http", &[]),
         ("api-ngsi-ld", &["api-http", "lang-json", "lang-ngsi-ld", "model-entities", "tenant-contexts"]),
@@ -64,7 +64,6 @@ mod tests {
         (
             "server",
             &[
-                "access",
                 "api-http",
                 "api-hugegraph",
                 "api-ngsi-ld",

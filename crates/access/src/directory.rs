@@ -1,6 +1,7 @@
 //! The stored users of one tenant: read, and changed all at one moment.
 
 use model_graph::{Generation, Graphs, OBJECT_PAGE_MAX, Object, ObjectChange, Objects, TenantName};
+use store::retry::RetryBackoff;
 
 use crate::records::{
     Access, Belong, Group, Manager, ManagerKind, Record, Target, User, group_meant, target_meant,
@@ -11,7 +12,7 @@ use crate::{Action, Error, Resource, ResourceType};
 /// The name of the user who is always there and may do everything.
 pub const ADMIN: &str = "admin";
 /// How often a change is thought out again because others came first.
-const CHANGE_ATTEMPTS_MAX: usize = 64;
+const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
 /// The most resources that one user may be granted.
 const ROLE_RESOURCES_MAX: usize = 1_000;
 
@@ -88,12 +89,13 @@ impl Directory {
     /// # Errors
     ///
     /// What it refuses; [`Error::Contention`].
-    pub(crate) async fn change<T>(
-        &self,
-        think: impl AsyncFn() -> Result<(T, Vec<ObjectChange>), Error>,
-    ) -> Result<T, Error> {
+    pub(crate) async fn change<T, F>(&self, think: impl Fn() -> F) -> Result<T, Error>
+    where
+        F: Future<Output = Result<(T, Vec<ObjectChange>), Error>>,
+    {
         let objects = self.objects.as_ref().expect("the tenant of a change was made");
-        for _ in 0..CHANGE_ATTEMPTS_MAX {
+        let mut attempts = BACKOFF.attempts();
+        while attempts.next().await {
             let since = objects.generation().await?;
             let (thought, changes) = think().await?;
             if objects.change(&since, &changes).await? {

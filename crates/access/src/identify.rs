@@ -260,9 +260,10 @@ impl Users {
         let (claims, _) = self.checked(&directory, token).await?;
         let logout = Logout { token: claims.jti, expires: claims.exp };
         let now = self.seconds();
+        let (directory, logout) = (&directory, &logout);
         directory
-            .change(async || {
-                let mut changes = vec![put(&logout)];
+            .change(|| async move {
+                let mut changes = vec![put(logout)];
                 let expired = directory.list::<Logout>(LOGOUTS_SWEPT).await?;
                 changes.extend(expired.iter().filter(|other| other.expires <= now).map(gone));
                 Ok(((), changes))
@@ -278,11 +279,14 @@ impl Users {
         let mut bytes = [0; KEY_BYTES];
         (self.shared.options.random)(&mut bytes);
         let new = TokenKey { key: BASE64.encode(bytes) };
-        let key = directory.change(async || match directory.get::<TokenKey>("").await? {
-            Some(key) => Ok((key, Vec::new())),
-            None => Ok((new.clone(), vec![put(&new)])),
-        });
-        signing_key(&key.await?)
+        let new = &new;
+        let think = || async move {
+            match directory.get::<TokenKey>("").await? {
+                Some(key) => Ok((key, Vec::new())),
+                None => Ok((new.clone(), vec![put(new)])),
+            }
+        };
+        signing_key(&directory.change(think).await?)
     }
 
     /// The stored user of this id; or the administrator who is there from the start.

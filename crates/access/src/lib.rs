@@ -27,6 +27,7 @@ pub use passwords::PASSWORD_BYTES_MAX;
 pub use permission::{Action, ResourceType};
 pub use records::{
     Access, Belong, Group, Manager, ManagerKind, Origin, Project, Record, Target, User, group_id, target_id,
+    user_id,
 };
 pub use resource::Resource;
 pub use role::{Allowed, Caller, Labels, Role};

@@ -106,32 +106,31 @@ impl Managed {
     }
 
     /// Stores a new record, and what else `more` says.
-    async fn create<R: Record>(
-        &self,
-        record: R,
-        more: impl AsyncFn(&Directory) -> Result<Vec<ObjectChange>, Error>,
-    ) -> Result<R, Error> {
-        let think = async || {
+    async fn create<R: Record, F>(&self, record: R, more: impl Fn() -> F) -> Result<R, Error>
+    where
+        F: Future<Output = Result<Vec<ObjectChange>, Error>>,
+    {
+        let (record, more) = (&record, &more);
+        let think = || async move {
             let id = record.id();
             if self.directory.get::<R>(&id).await?.is_some() {
                 return Err(Error::Exists { kind: R::KIND, id });
             }
-            let mut changes = vec![put(&record)];
-            changes.extend(more(&self.directory).await?);
+            let mut changes = vec![put(record)];
+            changes.extend(more().await?);
             Ok((record.clone(), changes))
         };
         self.directory.change(think).await
     }
 
     /// Changes a record that is there.
-    async fn update<R: Record>(
-        &self,
-        id: &str,
-        change: impl AsyncFn(&mut R) -> Result<(), Error>,
-    ) -> Result<R, Error> {
-        let think = async || {
-            let mut record = self.stored::<R>(id).await?;
-            change(&mut record).await?;
+    async fn update<R: Record, F>(&self, id: &str, change: impl Fn(R) -> F) -> Result<R, Error>
+    where
+        F: Future<Output = Result<R, Error>>,
+    {
+        let change = &change;
+        let think = || async move {
+            let record = change(self.stored::<R>(id).await?).await?;
             let changes = vec![put(&record)];
             Ok((record, changes))
         };
@@ -139,15 +138,16 @@ impl Managed {
     }
 
     /// Removes a record, and what `more` says goes with it.
-    async fn delete<R: Record>(
-        &self,
-        id: &str,
-        more: impl AsyncFn(&R) -> Result<Vec<ObjectChange>, Error>,
-    ) -> Result<(), Error> {
-        let think = async || {
+    async fn delete<R: Record, F>(&self, id: &str, more: impl Fn(R) -> F) -> Result<(), Error>
+    where
+        F: Future<Output = Result<Vec<ObjectChange>, Error>>,
+    {
+        let more = &more;
+        let think = || async move {
             let record = self.stored::<R>(id).await?;
-            let mut changes = more(&record).await?;
-            changes.push(gone(&record));
+            let gone = gone(&record);
+            let mut changes = more(record).await?;
+            changes.push(gone);
             Ok(((), changes))
         };
         self.directory.change(think).await

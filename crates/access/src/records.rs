@@ -223,6 +223,11 @@ const PROJECT: &str = "-98";
 const BELONG: &str = "-82";
 const ACCESS: &str = "-88";
 
+/// The id of a user of this name.
+pub fn user_id(name: &str) -> String {
+    thing(USER, name)
+}
+
 /// The id of a group of this name.
 pub fn group_id(name: &str) -> String {
     thing(GROUP, name)

@@ -16,7 +16,16 @@
 //! let limits = Limits { depth_max: 64, batch_elements_max: 2_500, walk_memory_bytes_max: 512 << 20 };
 //! # let options = api_hugegraph::AlgorithmOptions { memory_bytes_max: 1 << 20, threads: std::num::NonZeroUsize::MIN };
 //! # let algorithms = api_hugegraph::AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
-//! let router = Router::new(front_ends(&Api::new(graphs, clock, limits, algorithms, Lane::new(1))));
+//! # let options = api_hugegraph::AccessOptions {
+//! #     is_on: false,
+//! #     admin_password: None,
+//! #     token_duration: std::time::Duration::from_secs(60),
+//! #     password_rounds: std::num::NonZeroU32::MIN,
+//! #     random: |bytes| bytes.fill(0),
+//! # };
+//! # let users = api_hugegraph::Users::new(graphs.clone(), clock.clone(), options);
+//! let api = Api::new((graphs, users), clock, limits, algorithms, Lane::new(1));
+//! let router = Router::new(front_ends(&api));
 //! for path in ["/graphspaces/DEFAULT/graphs/hugegraph/cypher", "/graphs/hugegraph/cypher"] {
 //!     let found = router.find(&Method::GET, path).expect("a route");
 //!     assert_eq!(found.operation.id, "cypherByQuery");
@@ -27,6 +36,8 @@ mod problem;
 mod wire;
 mod algorithms;
 mod state;
+mod needs;
+mod callers;
 mod params;
 mod operation;
 pub mod metrics;
@@ -34,7 +45,9 @@ mod openapi;
 mod table;
 mod routes;
 
+pub use access::{AccessOptions, PASSWORD_BYTES_MAX, Users};
 pub use algorithms::{AlgorithmJobs, AlgorithmOptions};
+pub use callers::administrators_only;
 pub use problem::{refusal, refuse};
 pub use state::{Api, Limits};
 pub use traversals::Lane;
@@ -44,7 +57,7 @@ use http::Method;
 
 use graph::schema::SchemaKind;
 use routes::{
-    docs, edges, graphs, jobs, languages, profile, refused, scans, schema, spaces, tasks, traversers,
+    auth, docs, edges, graphs, jobs, languages, profile, refused, scans, schema, spaces, tasks, traversers,
     variables, vertices,
 };
 use table::{Paths, Table, of_graph, of_space};
@@ -83,6 +96,7 @@ pub fn front_ends(api: &Api) -> Vec<FrontEnd> {
     task_routes(&mut table);
     traversers::routes(&mut table);
     language_routes(&mut table);
+    auth::routes(&mut table);
     refused_routes(&mut table);
     // The server has the routes of metrics.
     let metrics = metrics::PAGES.iter().map(|(path, operation, _)| (Method::GET, *path, *operation));

@@ -14,6 +14,7 @@ const TAGS: &[(&str, &str)] = &[
     ("tasks", "Work that outlasts a request."),
     ("variables", "Values that a graph keeps under names."),
     ("traversers", "Walks over a graph: neighbourhoods, paths, similarities, ranks."),
+    ("auth", "Users, groups, what they may do; tokens."),
     ("languages", "Gremlin and Cypher."),
     ("refused", "What HugeGraph has and this server has no use for."),
     ("docs", "This description."),
@@ -23,7 +24,7 @@ const PATH: &[(&str, &str)] = &[
     ("graphspace", "Name of the graph space; one is always there: DEFAULT."),
     ("graph", "Name of the graph; one is always there: hugegraph."),
     ("name", "Name of the part of the schema."),
-    ("id", "The id; of a vertex as JSON: \"1:marko\", 123, U\"4a7d1a2b-…\"."),
+    ("id", "The id; of a vertex as JSON: \"1:marko\", 123, U\"4a7d1a2b-…\"; of a user -63:boss, or boss."),
     ("key", "Name of the variable."),
 ];
 
@@ -44,6 +45,8 @@ pub(crate) fn description() -> ApiDescription {
 fn refusal(status: u16) -> &'static str {
     match status {
         400 => "The request is malformed, or asks what may not be; the message says why.",
+        401 => "Whoever asks is not who he says.",
+        403 => "Whoever asks may not do that, or it may not be done.",
         404 => "Something that the request names does not exist.",
         415 => "The body is of a media type that is not read here.",
         501 => "Not built.",

@@ -142,6 +142,36 @@ pub(crate) const TASK_IDS: Parameter =
 pub(crate) const FORCE: Parameter =
     Parameter::new("force", ParameterValue::Flag, "Also a task that is not finished. Default: false.");
 
+/// `user` of belongs and managers
+pub(crate) const USER: Parameter =
+    Parameter::new("user", ParameterValue::Text, "Only of this user: an id, or a name.").keyed("user.auth");
+
+/// `group` of belongs and accesses
+pub(crate) const GROUP: Parameter =
+    Parameter::new("group", ParameterValue::Text, "Only of this group: an id, or a name.")
+        .keyed("group.auth");
+
+/// `target` of accesses
+pub(crate) const TARGET: Parameter =
+    Parameter::new("target", ParameterValue::Text, "Only of this target: an id, or a name.")
+        .keyed("target.auth");
+
+/// `type` of managers
+pub(crate) const MANAGER_TYPE: Parameter = Parameter::new(
+    "type",
+    ParameterValue::Word(&["SPACE", "SPACE_MEMBER", "ADMIN"]),
+    "What is managed: the graph space, nothing (a member of it), or the tenant.",
+)
+.keyed("type.manager");
+
+/// `action` of a project
+pub(crate) const PROJECT_ACTION: Parameter = Parameter::new(
+    "action",
+    ParameterValue::Word(&["add_graph", "remove_graph"]),
+    "Whether graphs are added or removed; else the description is set.",
+)
+.keyed("action.project");
+
 /// How many elements are wanted at most, and none: what `limit` says; [`u64::MAX`] for all.
 ///
 /// # Errors

@@ -129,6 +129,16 @@ impl Problem {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, SERVER_ERROR, message)
     }
 
+    /// Whoever asks may not do that.
+    fn forbidden(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::FORBIDDEN, FORBIDDEN, message)
+    }
+
+    /// Whoever asks is not who he says.
+    pub(crate) fn not_authorized(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, NOT_AUTHORIZED, message)
+    }
+
     /// The answer to the client.
     pub(crate) fn response(&self) -> Response {
         let body = Body { exception: self.exception, message: &self.message, cause: "", trace: [] };
@@ -294,6 +304,26 @@ impl From<traversals::Error> for Problem {
             traversals::Error::Capacity { .. }
             | traversals::Error::CapacityBeforeDepth { .. }
             | traversals::Error::Memory { .. } => Self::limit(error.to_string()),
+        }
+    }
+}
+
+/// Words what is refused of users.
+impl From<access::Error> for Problem {
+    fn from(error: access::Error) -> Self {
+        match error {
+            access::Error::Invalid(_) | access::Error::Exists { .. } => {
+                Self::illegal_argument(error.to_string())
+            }
+            access::Error::NotFound { .. } => Self::not_found(error.to_string()),
+            access::Error::Unknown => Self::not_authorized(error.to_string()),
+            access::Error::Forbidden(_) => Self::forbidden(error.to_string()),
+            access::Error::Busy | access::Error::Contention => Self::unavailable(error.to_string()),
+            access::Error::Objects(error) => error.into(),
+            access::Error::Damaged { .. } => {
+                tracing::error!(%error, "a stored user is damaged");
+                Self::damaged()
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod elements;
 mod lists;
+pub(crate) mod auth;
 pub(crate) mod docs;
 pub(crate) mod edges;
 pub(crate) mod graphs;
@@ -24,6 +25,7 @@ use http::{Method, StatusCode};
 use model_graph::{Error, Graph, Graphs, TaskId, TenantName};
 use serde::Serialize;
 
+use crate::callers::as_seen;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
 
@@ -45,12 +47,14 @@ impl Api {
 
     /// The graph that the address names. Cost: some map look-ups.
     async fn graph(&self, request: &Request) -> Result<Arc<Graph>, Problem> {
-        of_request(&self.graphs(request).await?, request).await
+        let graph = of_request(&self.graphs(request).await?, request).await?;
+        Ok(as_seen(request, graph))
     }
 
     /// The same, to write to it: the tenant is made if it is not there.
     async fn graph_to_fill(&self, request: &Request) -> Result<Arc<Graph>, Problem> {
-        of_request(&self.graphs_to_fill(request).await?, request).await
+        let graph = of_request(&self.graphs_to_fill(request).await?, request).await?;
+        Ok(as_seen(request, graph))
     }
 }
 

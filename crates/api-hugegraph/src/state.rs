@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use access::Users;
 use model_graph::{Clock, Graphs};
 use traversals::Lane;
 
@@ -28,6 +29,8 @@ pub struct Api {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) graphs: Graphs,
+    /// Who asks, and who may.
+    pub(crate) users: Users,
     pub(crate) clock: Clock,
     pub(crate) limits: Limits,
     pub(crate) algorithms: AlgorithmJobs,
@@ -36,8 +39,14 @@ pub(crate) struct Shared {
 }
 
 impl Api {
-    /// An API over these graphs; somebody runs the tasks of `algorithms`, and long walks go on in the lane.
-    pub fn new(graphs: Graphs, clock: Clock, limits: Limits, algorithms: AlgorithmJobs, lane: Lane) -> Self {
-        Self { shared: Arc::new(Shared { graphs, clock, limits, algorithms, lane }) }
+    /// An API over these graphs, for these users; somebody runs the tasks of `algorithms`, and long walks go on in the lane.
+    pub fn new(
+        (graphs, users): (Graphs, Users),
+        clock: Clock,
+        limits: Limits,
+        algorithms: AlgorithmJobs,
+        lane: Lane,
+    ) -> Self {
+        Self { shared: Arc::new(Shared { graphs, users, clock, limits, algorithms, lane }) }
     }
 }

@@ -4,11 +4,12 @@ use api_http::{Frame, FrontEnd, Operation, Refusal, Request, Response, Route, ch
 use graph::schema::SchemaKind;
 use http::Method;
 
+use model_graph::DEFAULT_SPACE;
+
+use crate::callers::guard;
+use crate::needs::need;
 use crate::problem::Problem;
 use crate::state::Api;
-
-/// The graph space of paths that name none.
-pub(crate) const DEFAULT_SPACE: &str = "DEFAULT";
 
 /// The two paths of a resource.
 #[derive(Clone, Copy)]
@@ -38,6 +39,24 @@ macro_rules! of_space {
 }
 pub(crate) use of_space;
 
+/// The paths of a resource of users: of a graph space, of none, and of a graph, as clients before 1.7 ask.
+#[derive(Clone, Copy)]
+pub(crate) struct UserPaths {
+    pub(crate) of_space: Paths,
+    pub(crate) of_graph: &'static str,
+}
+
+/// The paths of a resource of users. Its handler finds the graph space in capture 0.
+macro_rules! of_users {
+    ($rest:literal) => {
+        $crate::table::UserPaths {
+            of_space: $crate::table::of_space!($rest),
+            of_graph: concat!("/graphs/{graph}", $rest),
+        }
+    };
+}
+pub(crate) use of_users;
+
 /// Routes, of one state.
 pub(crate) struct Table<'api> {
     api: &'api Api,
@@ -64,7 +83,52 @@ impl<'api> Table<'api> {
         F: Fn(Api, Request) -> A + Clone + Send + Sync + 'static,
         A: Future<Output = Result<Response, Problem>> + Send + 'static,
     {
-        self.described.push(HugeGraph::route(self.api, method, path, operation, function));
+        let route = self.route(method, path, operation, function);
+        self.described.push(route);
+    }
+
+    /// A route behind its guard, if it needs anything of whoever asks.
+    fn route<F, A>(
+        &self,
+        method: Method,
+        path: &'static str,
+        operation: &'static Operation,
+        function: F,
+    ) -> Route
+    where
+        F: Fn(Api, Request) -> A + Clone + Send + Sync + 'static,
+        A: Future<Output = Result<Response, Problem>> + Send + 'static,
+    {
+        let guard = guard(&self.api.shared.users, need(&method, path), path);
+        let route = HugeGraph::route(self.api, method, path, operation, function);
+        match guard {
+            Some(guard) => Route { handler: route.handler.guarded(guard), ..route },
+            None => route,
+        }
+    }
+
+    /// Adds a route of users under its three paths. The captures are those of the newest one, which has the graph space: the others mean
+    /// [`DEFAULT_SPACE`], and that of a graph names none that matters.
+    pub(crate) fn of_users<F, A>(
+        &mut self,
+        method: Method,
+        paths: UserPaths,
+        operation: &'static Operation,
+        function: F,
+    ) where
+        F: Fn(Api, Request) -> A + Clone + Send + Sync + 'static,
+        A: Future<Output = Result<Response, Problem>> + Send + 'static,
+    {
+        let of_graph = function.clone();
+        let of_graph = move |api, mut request: Request| {
+            if let Some(graph) = request.captures.first_mut() {
+                DEFAULT_SPACE.clone_into(graph);
+            }
+            of_graph(api, request)
+        };
+        let route = self.route(method.clone(), paths.of_graph, operation, of_graph);
+        self.older.push(route);
+        self.both(method, paths.of_space, operation, function);
     }
 
     /// Adds a route under both of its paths. The captures are those of the newer one: the older means [`DEFAULT_SPACE`].
@@ -83,7 +147,8 @@ impl<'api> Table<'api> {
             request.captures.insert(0, DEFAULT_SPACE.to_owned());
             function(api, request)
         };
-        self.older.push(HugeGraph::route(self.api, method.clone(), paths.old, operation, older));
+        let route = self.route(method.clone(), paths.old, operation, older);
+        self.older.push(route);
         self.single(method, paths.new, operation, newer);
     }
 

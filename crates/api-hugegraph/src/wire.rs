@@ -13,6 +13,7 @@ pub(crate) mod walks;
 mod found;
 mod schema;
 mod groovy;
+pub(crate) mod users;
 
 pub(crate) use dates::put_time;
 pub(crate) use drafts::{EdgeLabelGiven, IndexLabelGiven, PropertyKeyGiven, VertexLabelGiven, read_json};

@@ -16,21 +16,44 @@ use crate::state::{GraphState, StateStore};
 use crate::tasks::{TaskDraft, TaskId, TaskWork, Tasks};
 use crate::variables::Variables;
 use crate::write::{CheckVertices, EdgeOperation, Moment, Moments, VertexOperation, Writer, Written};
-use crate::{Error, GraphLoad, Reader, ReaderContext, tasks};
+use crate::{Error, GraphLoad, Reader, ReaderContext, VisibleLabels, tasks};
 
 /// What is changed, for errors.
 const SCHEMA: &str = "the schema";
 
-/// One graph.
-#[derive(Debug)]
+/// Which elements somebody sees: those of some labels of a schema.
+#[derive(Clone)]
+pub struct Sight(Arc<dyn Fn(&Schema) -> VisibleLabels + Send + Sync>);
+
+impl Sight {
+    /// Those that this says.
+    pub fn new(visible: impl Fn(&Schema) -> VisibleLabels + Send + Sync + 'static) -> Self {
+        Self(Arc::new(visible))
+    }
+
+    fn of(&self, state: &GraphState) -> Arc<GraphState> {
+        Arc::new(state.narrowed((self.0)(&state.schema)))
+    }
+}
+
+impl std::fmt::Debug for Sight {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Sight").finish_non_exhaustive()
+    }
+}
+
+/// One graph; clones share it.
+#[derive(Clone, Debug)]
 pub struct Graph {
     store: Store,
     part: Tenant,
     name: Box<str>,
     buckets: u32,
     state: Arc<StateStore>,
-    writer: Writer,
+    writer: Arc<Writer>,
     wanted: Arc<WorkQueue<Tenant>>,
+    /// None: all elements are seen.
+    sight: Option<Sight>,
 }
 
 /// A graph at the time of a request, for its writer.
@@ -66,8 +89,14 @@ impl Graph {
         wanted: Arc<WorkQueue<Tenant>>,
     ) -> Self {
         let state = Arc::new(StateStore::new(store.clone(), &part));
-        let writer = Writer::new(store.clone(), part.clone(), buckets);
-        Self { store, part, name: name.into(), buckets, state, writer, wanted }
+        let writer = Arc::new(Writer::new(store.clone(), part.clone(), buckets));
+        Self { store, part, name: name.into(), buckets, state, writer, wanted, sight: None }
+    }
+
+    /// The graph as somebody sees it: what he reads is narrowed, what he writes is not.
+    #[must_use]
+    pub fn seen_by(&self, sight: Sight) -> Self {
+        Self { sight: Some(sight), ..self.clone() }
     }
 
     /// Its name in its graph space.
@@ -107,7 +136,15 @@ impl Graph {
     ///
     /// If the store refuses, or what it has is damaged.
     pub async fn state(&self) -> Result<Arc<GraphState>, Error> {
-        self.state.get().await
+        let state = self.state.get().await?;
+        Ok(self.seen(state))
+    }
+
+    fn seen(&self, state: Arc<GraphState>) -> Arc<GraphState> {
+        match &self.sight {
+            None => state,
+            Some(sight) => sight.of(&state),
+        }
     }
 
     /// The graph as it is now. Cost: that of [`Graph::state`] and of a snapshot.
@@ -146,11 +183,12 @@ impl Graph {
     pub async fn reader_with_state(&self, now: Timestamp) -> Result<(Arc<GraphState>, Reader), Error> {
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
-            let state = self.state().await?;
-            let reader = self.reader_by(&state, now)?;
+            let state = self.state.get().await?;
+            let seen = self.seen(state.clone());
+            let reader = self.reader_by(&seen, now)?;
             // Tasks that fill or empty an index begin and end with a change of the schema.
-            if Arc::ptr_eq(&state, &self.state().await?) {
-                return Ok((state, reader));
+            if Arc::ptr_eq(&state, &self.state.get().await?) {
+                return Ok((seen, reader));
             }
         }
         Err(attempts.exhausted(SCHEMA).into())

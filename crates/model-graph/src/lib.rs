@@ -21,7 +21,7 @@ pub mod testing;
 
 pub use error::Error;
 pub use graphs::{DEFAULT_GRAPH, DEFAULT_SPACE, GraphInfo, GraphOptions, Graphs, SpaceInfo};
-pub use handle::{Changed, Graph};
+pub use handle::{Changed, Graph, Sight};
 pub use hubs::Hubs;
 pub use load::GraphLoad;
 pub use objects::{

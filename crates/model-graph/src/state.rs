@@ -46,6 +46,11 @@ impl GraphState {
         let schema = Arc::new(schema.reading(read_mode));
         Self { schema, visible, mode, read_mode, hubs: None, version }
     }
+
+    /// The same where elements of these labels alone are seen.
+    pub(crate) fn narrowed(&self, visible: VisibleLabels) -> Self {
+        Self { visible: Arc::new(visible), ..self.clone() }
+    }
 }
 
 /// Where the schema of one graph is stored, and its newest state as this process knows it.

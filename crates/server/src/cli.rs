@@ -8,7 +8,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command as Clap, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::settings::file::{self, Entry};
-use crate::settings::table::Field;
+use crate::settings::table::{Field, is_secret};
 use crate::settings::{Settings, TABLES, WrongSetting};
 
 mod variables;
@@ -272,6 +272,7 @@ pub(crate) fn print_settings(origins: &[Origin], out: &mut impl Write) -> std::i
             let Origin { value, from, .. } = origin.expect("every field of a table is a flag");
             let line = match value {
                 None => format!("# {key} ="),
+                Some(_) if is_secret(name) => format!("# {key} = (not shown)"),
                 Some(value) if value.parse::<i64>().is_ok() => format!("{key} = {value}"),
                 Some(value) => format!("{key} = {}", toml::Value::String(value.clone())),
             };

@@ -14,6 +14,7 @@ mod contexts;
 mod series;
 mod tsm;
 mod hugegraph;
+mod auth;
 mod hooks;
 mod http;
 mod load;
@@ -58,6 +59,8 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) hugegraph: hugegraph::HugeGraph,
     #[command(flatten)]
+    pub(crate) auth: auth::Auth,
+    #[command(flatten)]
     pub(crate) hooks: hooks::Hooks,
     #[command(flatten)]
     pub(crate) http: Http,
@@ -80,6 +83,7 @@ pub(crate) const TABLES: &[Table] = &[
     series::Series::TABLE,
     tsm::Tsm::TABLE,
     hugegraph::HugeGraph::TABLE,
+    auth::Auth::TABLE,
     hooks::Hooks::TABLE,
     Http::TABLE,
     load::Load::TABLE,
@@ -108,6 +112,7 @@ impl Settings {
         self.series.check()?;
         self.tsm.check()?;
         self.hugegraph.check()?;
+        self.auth.check()?;
         self.hooks.check()?;
         self.history.check()
     }

@@ -1,16 +1,17 @@
 //! Which front ends there are, and what of the settings each model and front end is given.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
 use anyhow::Context as _;
 use api_http::{FrontEnd, MemoryBudget};
-use api_hugegraph::{AlgorithmJobs, AlgorithmOptions};
+use api_hugegraph::{AccessOptions, AlgorithmJobs, AlgorithmOptions, Users};
 use api_ngsi_ld::Api;
 use delivery::BackOff;
 use model_entities::{Entities, IndexPolicy, Options};
 use model_graph::{GraphOptions, Graphs};
 use model_series::{Repositories, SeriesOptions, StrandOptions};
+use ring::rand::{SecureRandom as _, SystemRandom};
 use store::{Clock, Lane, Store};
 use tenant_contexts::{ContextOptions, Contexts, FetchPolicy};
 
@@ -21,6 +22,9 @@ use crate::welcome::Served;
 
 /// The first pause of a hook that failed.
 const HOOK_PAUSE_FIRST: Duration = Duration::from_secs(1);
+
+/// The rounds of a stored password: what OWASP names for PBKDF2 with SHA-512.
+const PASSWORD_ROUNDS: NonZeroU32 = NonZeroU32::new(210_000).expect("it is not zero");
 
 /// The models that front ends and jobs share.
 #[derive(Clone)]
@@ -94,16 +98,20 @@ pub(crate) fn front_ends(
     clock: &Clock,
     threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
+    let users = Users::new(models.graphs.clone(), clock.clone(), access_options(settings));
     let mut front_ends = vec![ngsi_ld(settings, &models.entities, clock)?];
     if settings.tsm.served == Switch::On {
         let limits = tsm_limits(settings, threads);
         let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits);
         front_ends.extend(api_tsm::front_ends(&api));
     }
+    if users.is_on() {
+        front_ends.iter_mut().for_each(|front_end| guard(front_end, &users));
+    }
     if settings.hugegraph.served == Switch::On {
         let limits = hugegraph_limits(settings);
         let api = api_hugegraph::Api::new(
-            models.graphs.clone(),
+            (models.graphs.clone(), users),
             clock.clone(),
             limits,
             models.algorithms.clone(),
@@ -124,6 +132,24 @@ pub(crate) fn apis(settings: &Settings) -> Vec<Served> {
         apis.push(("HugeGraph", "/graphspaces", "/hugegraph/docs"));
     }
     apis
+}
+
+/// Has a front end that knows no permissions serve administrators only.
+fn guard(front_end: &mut FrontEnd, users: &Users) {
+    let guard = api_hugegraph::administrators_only(users);
+    for route in &mut front_end.routes {
+        route.handler = route.handler.clone().guarded(guard.clone());
+    }
+}
+
+fn access_options(settings: &Settings) -> AccessOptions {
+    AccessOptions {
+        is_on: settings.auth.enabled == Switch::On,
+        admin_password: settings.auth.admin_password.as_ref().map(|password| password.0.clone()),
+        token_duration: settings.auth.token_duration.0,
+        password_rounds: PASSWORD_ROUNDS,
+        random: |bytes| SystemRandom::new().fill(bytes).expect("the system has random bytes"),
+    }
 }
 
 fn hugegraph_limits(settings: &Settings) -> api_hugegraph::Limits {

@@ -20,7 +20,8 @@ impl Managed {
     pub async fn create_group(&self, name: String, description: Option<String>) -> Result<Group, Error> {
         check_name("group", &name)?;
         self.check(Action::Write, ResourceType::UserGroup, &name)?;
-        self.create(Group { name, description, origin: self.origin() }, async |_| Ok(Vec::new())).await
+        self.create(Group { name, description, origin: self.origin() }, || std::future::ready(Ok(Vec::new())))
+            .await
     }
 
     /// Changes what is said of a group.
@@ -34,14 +35,15 @@ impl Managed {
         name: Option<&str>,
         description: String,
     ) -> Result<Group, Error> {
-        self.update::<Group>(&group_meant(reference), async |group| {
-            self.check_group(Action::Write, group).await?;
+        let description = &description;
+        let change = |mut group: Group| async move {
+            self.check_group(Action::Write, &group).await?;
             same("group", "name", name, &group.name)?;
             group.description = Some(description.clone());
             group.origin.update(self.now());
-            Ok(())
-        })
-        .await
+            Ok(group)
+        };
+        self.update(&group_meant(reference), change).await
     }
 
     /// Removes a group: nobody is in it any more, and it is granted nothing.
@@ -51,14 +53,15 @@ impl Managed {
     /// [`Error::NotFound`], [`Error::Forbidden`]; if the store refuses.
     pub async fn delete_group(&self, reference: &str) -> Result<(), Error> {
         let id = group_meant(reference);
-        self.delete::<Group>(&id, async |group| {
-            self.check_group(Action::Delete, group).await?;
-            let mut changes = self.all_gone::<Belong>("group", &id).await?;
-            changes.extend(self.all_gone::<Access>("group", &id).await?);
+        let id = &id;
+        let more = |group: Group| async move {
+            self.check_group(Action::Delete, &group).await?;
+            let mut changes = self.all_gone::<Belong>("group", id).await?;
+            changes.extend(self.all_gone::<Access>("group", id).await?);
             changes.extend(self.managers_gone(&group.name, true).await?);
             Ok(changes)
-        })
-        .await
+        };
+        self.delete(id, more).await
     }
 
     /// A group.
@@ -102,7 +105,7 @@ impl Managed {
         self.check_admin(Action::Write, ResourceType::Target, &name)?;
         check_resources(resources.as_deref())?;
         let target = Target { name, space: space.to_owned(), graph, url, resources, origin: self.origin() };
-        self.create(target, async |_| Ok(Vec::new())).await
+        self.create(target, || std::future::ready(Ok(Vec::new()))).await
     }
 
     /// Changes a target.
@@ -118,20 +121,21 @@ impl Managed {
         resources: Option<Vec<Resource>>,
     ) -> Result<Target, Error> {
         check_resources(resources.as_deref())?;
-        self.update::<Target>(&target_meant(reference), async |target| {
+        let (url, resources) = (&url, &resources);
+        let change = |mut target: Target| async move {
             self.check_admin(Action::Write, ResourceType::Target, &target.name)?;
             same("target", "name", name, &target.name)?;
             same("target", "graph", graph, &target.graph)?;
-            if let Some(url) = &url {
+            if let Some(url) = url {
                 target.url.clone_from(url);
             }
             if resources.is_some() {
-                target.resources.clone_from(&resources);
+                target.resources.clone_from(resources);
             }
             target.origin.update(self.now());
-            Ok(())
-        })
-        .await
+            Ok(target)
+        };
+        self.update(&target_meant(reference), change).await
     }
 
     /// Removes a target: nothing is granted on it any more.
@@ -141,11 +145,12 @@ impl Managed {
     /// [`Error::NotFound`], [`Error::Forbidden`]; if the store refuses.
     pub async fn delete_target(&self, reference: &str) -> Result<(), Error> {
         let id = target_meant(reference);
-        self.delete::<Target>(&id, async |target| {
+        let id = &id;
+        let more = |target: Target| async move {
             self.check_admin(Action::Delete, ResourceType::Target, &target.name)?;
-            self.all_gone::<Access>("target", &id).await
-        })
-        .await
+            self.all_gone::<Access>("target", id).await
+        };
+        self.delete(id, more).await
     }
 
     /// A target.
@@ -183,13 +188,14 @@ impl Managed {
         let id = belong.shown_id();
         self.check(Action::Write, ResourceType::Grant, &id)?;
         let (user, group) = (user_meant(&belong.user), group_meant(&belong.group));
-        let more = async |directory: &crate::directory::Directory| {
-            if self.users.user(directory, &user).await?.is_none() {
+        let (directory, id, user, group) = (&self.directory, &id, &user, &group);
+        let more = || async move {
+            if self.users.user(directory, user).await?.is_none() {
                 return Err(Error::Invalid(format!("Not exists user '{user}'")));
             }
-            exists::<Group>(directory, &group).await?;
-            let role = directory.role_of_group(&group).await?;
-            self.check_contains(&role, Action::Write, ResourceType::Grant, &id)?;
+            exists::<Group>(directory, group).await?;
+            let role = directory.role_of_group(group).await?;
+            self.check_contains(&role, Action::Write, ResourceType::Grant, id)?;
             Ok(Vec::new())
         };
         self.create(belong.clone(), more).await
@@ -206,15 +212,16 @@ impl Managed {
         (user, group): (Option<&str>, Option<&str>),
         description: String,
     ) -> Result<Belong, Error> {
-        self.update::<Belong>(&belong_meant(id), async |belong| {
+        let description = &description;
+        let change = |mut belong: Belong| async move {
             self.check(Action::Write, ResourceType::Grant, &belong.shown_id())?;
             same("belong", "user", user.map(user_meant).as_deref(), &user_meant(&belong.user))?;
             same("belong", "group", group.map(group_meant).as_deref(), &group_meant(&belong.group))?;
             belong.description = Some(description.clone());
             belong.origin.update(self.now());
-            Ok(())
-        })
-        .await
+            Ok(belong)
+        };
+        self.update(&belong_meant(id), change).await
     }
 
     /// Takes a user out of a group.
@@ -223,13 +230,13 @@ impl Managed {
     ///
     /// [`Error::NotFound`], [`Error::Forbidden`]; if the store refuses.
     pub async fn delete_belong(&self, id: &str) -> Result<(), Error> {
-        self.delete::<Belong>(&belong_meant(id), async |belong| {
+        let more = |belong: Belong| async move {
             self.check(Action::Delete, ResourceType::Grant, &belong.shown_id())?;
             let role = self.directory.role_of_group(&group_meant(&belong.group)).await?;
             self.check_contains(&role, Action::Delete, ResourceType::Grant, &belong.shown_id())?;
             Ok(Vec::new())
-        })
-        .await
+        };
+        self.delete(&belong_meant(id), more).await
     }
 
     /// Who is in which group.
@@ -278,11 +285,12 @@ impl Managed {
         let id = access.shown_id();
         self.check(Action::Write, ResourceType::Grant, &id)?;
         let (group, target) = (group_meant(&access.group), target_meant(&access.target));
-        let more = async |directory: &crate::directory::Directory| {
-            exists::<Group>(directory, &group).await?;
-            exists::<Target>(directory, &target).await?;
-            let role = directory.role_of_access(&access).await?;
-            self.check_contains(&role, Action::Write, ResourceType::Grant, &id)?;
+        let (directory, id, group, target, new) = (&self.directory, &id, &group, &target, &access);
+        let more = || async move {
+            exists::<Group>(directory, group).await?;
+            exists::<Target>(directory, target).await?;
+            let role = directory.role_of_access(new).await?;
+            self.check_contains(&role, Action::Write, ResourceType::Grant, id)?;
             Ok(Vec::new())
         };
         self.create(access.clone(), more).await
@@ -299,16 +307,17 @@ impl Managed {
         (group, target, action): (Option<&str>, Option<&str>, Option<Action>),
         description: String,
     ) -> Result<Access, Error> {
-        self.update::<Access>(&access_meant(id), async |access| {
+        let description = &description;
+        let change = |mut access: Access| async move {
             self.check(Action::Write, ResourceType::Grant, &access.shown_id())?;
             same("access", "group", group.map(group_meant).as_deref(), &group_meant(&access.group))?;
             same("access", "target", target.map(target_meant).as_deref(), &target_meant(&access.target))?;
             same("access", "permission", action.map(Action::name), access.action.name())?;
             access.description = Some(description.clone());
             access.origin.update(self.now());
-            Ok(())
-        })
-        .await
+            Ok(access)
+        };
+        self.update(&access_meant(id), change).await
     }
 
     /// Takes back what a group may do.
@@ -317,14 +326,14 @@ impl Managed {
     ///
     /// [`Error::NotFound`], [`Error::Forbidden`]; if the store refuses.
     pub async fn delete_access(&self, id: &str) -> Result<(), Error> {
-        self.delete::<Access>(&access_meant(id), async |access| {
+        let more = |access: Access| async move {
             let shown = access.shown_id();
             self.check(Action::Delete, ResourceType::Grant, &shown)?;
-            let role: Role = self.directory.role_of_access(access).await?;
+            let role: Role = self.directory.role_of_access(&access).await?;
             self.check_contains(&role, Action::Delete, ResourceType::Grant, &shown)?;
             Ok(Vec::new())
-        })
-        .await
+        };
+        self.delete(&access_meant(id), more).await
     }
 
     /// What a group may do with a target.

@@ -15,7 +15,7 @@ impl Managed {
     /// [`Error::Invalid`] for a name of nobody, [`Error::Forbidden`]; if the store refuses.
     pub async fn create_manager(&self, kind: ManagerKind, space: &str, name: &str) -> Result<(), Error> {
         self.check_may_name(kind, space)?;
-        let think = async || {
+        let think = || async move {
             let is_group = self.is_group(name).await?;
             let other = match kind {
                 ManagerKind::Space => Some(ManagerKind::Member),
@@ -39,7 +39,7 @@ impl Managed {
             return Err(Error::Invalid(format!("User '{ADMIN}' can't be removed from ADMIN")));
         }
         self.check_may_name(kind, space)?;
-        let think = async || {
+        let think = || async move {
             let is_group = self.is_group(name).await?;
             Ok(((), vec![gone(&Manager::new(kind, space, name, is_group))]))
         };

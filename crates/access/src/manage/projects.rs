@@ -49,12 +49,14 @@ impl Managed {
         };
         let accesses =
             [access(&admins, Action::Write), access(&admins, Action::Read), access(&operators, Action::Read)];
-        let more = async |directory: &Directory| {
-            for group in [&admins, &operators] {
+        let (directory, admins, operators) = (&self.directory, &admins, &operators);
+        let (target, accesses) = (&target, &accesses);
+        let more = || async move {
+            for group in [admins, operators] {
                 is_new(directory, group).await?;
             }
-            is_new(directory, &target).await?;
-            let mut changes = vec![put(&admins), put(&operators), put(&target)];
+            is_new(directory, target).await?;
+            let mut changes = vec![put(admins), put(operators), put(target)];
             changes.extend(accesses.iter().map(put));
             Ok(changes)
         };
@@ -69,20 +71,21 @@ impl Managed {
     pub async fn update_project(
         &self,
         reference: &str,
-        change: impl Fn(&mut Project) -> Result<(), Error>,
+        change: impl Fn(&mut Project) -> Result<(), Error> + Sync,
     ) -> Result<Project, Error> {
-        self.update::<Project>(&project_meant(reference), async |project| {
+        let change = &change;
+        let change = |mut project: Project| async move {
             self.check(Action::Write, KIND, &project.name)?;
-            change(project)?;
+            change(&mut project)?;
             if project.graphs.len() > PROJECT_GRAPHS_MAX {
                 return Err(Error::Invalid(format!(
                     "a project has at most {PROJECT_GRAPHS_MAX} graphs (PROJECT_GRAPHS_MAX)"
                 )));
             }
             project.origin.update(self.now());
-            Ok(())
-        })
-        .await
+            Ok(project)
+        };
+        self.update(&project_meant(reference), change).await
     }
 
     /// Removes a project without graphs, with its groups and its target.
@@ -91,7 +94,7 @@ impl Managed {
     ///
     /// [`Error::NotFound`], [`Error::Forbidden`]; if the store refuses.
     pub async fn delete_project(&self, reference: &str) -> Result<(), Error> {
-        self.delete::<Project>(&project_meant(reference), async |project| {
+        let more = |project: Project| async move {
             self.check_admin(Action::Delete, KIND, &project.name)?;
             if !project.graphs.is_empty() {
                 return Err(Error::Forbidden(format!(
@@ -113,8 +116,8 @@ impl Managed {
                 .extend(of_target.into_iter().filter(|change| !changes.contains(change)).collect::<Vec<_>>());
             changes.extend(self.directory.get::<Target>(&target).await?.as_ref().map(gone));
             Ok(changes)
-        })
-        .await
+        };
+        self.delete(&project_meant(reference), more).await
     }
 
     /// A project.

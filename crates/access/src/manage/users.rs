@@ -58,7 +58,7 @@ impl Managed {
         let (phone, email, avatar, description) = (None, None, None, None);
         let mut user = User { name, password, phone, email, avatar, description, origin };
         draft.apply(&mut user, None);
-        self.create(user, async |_| Ok(Vec::new())).await
+        self.create(user, || std::future::ready(Ok(Vec::new()))).await
     }
 
     /// Changes a user. Everybody may change himself.
@@ -79,10 +79,11 @@ impl Managed {
             Some(password) => Some(self.users.shared.passwords.hash(password).await?),
             None => None,
         };
-        let think = async || {
-            let mut user = self.found_user(&id).await?;
+        let (id, draft, password) = (&id, &draft, password.as_deref());
+        let think = || async move {
+            let mut user = self.found_user(id).await?;
             self.check_touch(Action::Write, &user).await?;
-            draft.apply(&mut user, password.as_deref());
+            draft.apply(&mut user, password);
             user.origin.update(self.now());
             let changes = vec![put(&user)];
             Ok((user, changes))
@@ -100,15 +101,16 @@ impl Managed {
         if id == user_meant(ADMIN) {
             return Err(Error::Invalid(format!("Can't delete user '{ADMIN}'")));
         }
-        self.delete::<User>(&id, async |user| {
+        let id = &id;
+        let more = |user: User| async move {
             self.check(Action::Delete, KIND, &user.name)?;
-            let role = self.directory.role_of_user(user).await?;
+            let role = self.directory.role_of_user(&user).await?;
             self.check_contains(&role, Action::Delete, KIND, &user.name)?;
-            let mut changes = self.all_gone::<Belong>("user", &id).await?;
+            let mut changes = self.all_gone::<Belong>("user", id).await?;
             changes.extend(self.managers_gone(&user.name, false).await?);
             Ok(changes)
-        })
-        .await
+        };
+        self.delete(id, more).await
     }
 
     /// A user.

@@ -1,5 +1,7 @@
 //! The shapes of bodies.
 
+mod users;
+
 use api_http::schema_reference;
 use graph::schema::{
     AggregateType, EdgeLabelKind, Frequency, IdStrategy, IndexKind, IndexType, SchemaStatus, WriteType,
@@ -12,7 +14,7 @@ use serde_json::{Value, json};
 /// All schemas by name.
 pub(super) fn schemas() -> Value {
     let mut all = server();
-    for more in [elements(), graphs(), schema_parts(), schema_answers()] {
+    for more in [elements(), graphs(), schema_parts(), schema_answers(), users::schemas()] {
         extend(&mut all, more);
     }
     all

@@ -2,6 +2,7 @@
 
 mod batch;
 
+use access::Action;
 use api_http::{Given, Operation, Request, Response, json_response, no_content};
 use graph::plan::{Query, plan_edges, plan_neighbourhood};
 use graph::schema::Schema;
@@ -15,6 +16,7 @@ pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remov
 
 use super::elements::{Writing, body, check_change, put_written_edge, read_change};
 use super::lists::{self, Paging};
+use crate::callers::check_edges;
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::{JSON, Problem};
@@ -80,6 +82,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
         reader.end()?;
         admitted(&writing, given)?
     };
+    check_edges(&request, Action::Write, writing.schema(), [&edge.id])?;
     let check = check(writing.checks_vertices(true));
     let written = graph.write_edges(vec![EdgeOperation::Put(edge, ends)], check, writing.now).await;
     answer(StatusCode::CREATED, writing.schema(), written.map_err(|error| refused(error, writing.schema()))?)
@@ -166,6 +169,9 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
     let graph = api.graph(&request).await?;
     let writing = Writing::new(&api, graph.state().await?);
     let (keys, change) = read_change(text, &writing, &api.shared.limits, ("edge", is_append))?;
+    // The answer has what was stored.
+    check_edges(&request, Action::Read, writing.schema(), [&id])?;
+    check_edges(&request, Action::Write, writing.schema(), [&id])?;
     if let Some(label) = writing.schema().edge_label(id.sub_label) {
         let has = |key| label.has_property(key);
         check_change(("edge", &id), writing.schema(), &keys, has, ("sort", &label.sort_keys))?;
@@ -185,6 +191,7 @@ pub(crate) const REMOVE: Operation = operation("edges", "removeEdge", "Removes a
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     let id = edge_id(request.capture(2))?;
     let graph = api.graph(&request).await?;
+    check_edges(&request, Action::Delete, &graph.state().await?.schema, [&id])?;
     let operation = EdgeOperation::Remove(id.clone());
     let written = graph.write_edges(vec![operation], CheckVertices::No, api.shared.clock.now()).await?;
     match written.first() {

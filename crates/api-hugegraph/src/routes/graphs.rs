@@ -7,6 +7,7 @@ use model_graph::Error;
 use serde_json::{Map, Value, json};
 
 use super::{check_json, check_json_or_nothing, json, ok};
+use crate::callers::knows_graph;
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::Problem;
@@ -27,8 +28,10 @@ pub(crate) const LIST: Operation = operation("graphs", "listGraphs", "The graphs
 
 /// GET `/graphs`
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
-    let infos = api.graphs(&request).await?.list(request.capture(0)).await?;
-    let names: Vec<_> = infos.iter().map(|info| &*info.name).collect();
+    let space = request.capture(0);
+    let infos = api.graphs(&request).await?.list(space).await?;
+    let names = infos.iter().map(|info| &*info.name).filter(|name| knows_graph(&request, space, name));
+    let names: Vec<_> = names.collect();
     ok(&json!({ "graphs": names }))
 }
 

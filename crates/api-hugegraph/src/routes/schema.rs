@@ -5,6 +5,7 @@ mod operations;
 
 use std::sync::Arc;
 
+use access::Action;
 use api_http::{Given, Request, Response, json_response};
 use graph::schema::{
     EdgeLabelDraft, IndexLabelDraft, PartId, PropertyKeyDraft, Schema, SchemaError, SchemaKind, SchemaPart,
@@ -17,6 +18,7 @@ use model_graph::{Changed, Deadline, Error, Graph, TaskId};
 pub(crate) use operations::*;
 
 use super::{accepted, check_json, ok};
+use crate::callers::{check_part, sees_part};
 use crate::params;
 use crate::problem::{JSON, Problem};
 use crate::state::Api;
@@ -61,10 +63,11 @@ pub(crate) async fn list(api: Api, request: Request, kind: SchemaKind) -> Result
     let schema = &*state.schema;
     let given = Given::of(&request);
     let wanted: Vec<_> = given.all(&params::NAMES).map(|name| named(schema, kind, name)).collect();
-    let found = match wanted.is_empty() {
+    let mut found: Vec<SchemaPart> = match wanted.is_empty() {
         true => parts(schema, kind),
         false => wanted.into_iter().collect::<Result<_, _>>()?,
     };
+    found.retain(|part| sees_part(&request, kind, part.name()));
     let mut out = String::with_capacity(1024);
     let mut object = ObjectWriter::begin(&mut out);
     put_parts(object.member(names(kind).0), schema, found);
@@ -74,6 +77,7 @@ pub(crate) async fn list(api: Api, request: Request, kind: SchemaKind) -> Result
 
 /// GET `/schema/{kind}/{name}`
 pub(crate) async fn get(api: Api, request: Request, kind: SchemaKind) -> Result<Response, Problem> {
+    check_part(&request, Action::Read, kind, request.capture(2))?;
     let state = api.graph(&request).await?.state().await?;
     let part = named(&state.schema, kind, request.capture(2))?;
     part_answer(StatusCode::OK, &state.schema, &part)
@@ -83,6 +87,7 @@ pub(crate) async fn get(api: Api, request: Request, kind: SchemaKind) -> Result<
 pub(crate) async fn create(api: Api, request: Request, kind: SchemaKind) -> Result<Response, Problem> {
     check_json(&request)?;
     let draft = draft(kind, &request)?;
+    check_part(&request, Action::Write, kind, draft.name())?;
     let graph = api.graph_to_fill(&request).await?;
     let (part, schema, task) = loop {
         match draft.change(&api, &graph, Change::Create).await {
@@ -110,6 +115,7 @@ pub(crate) async fn update(api: Api, request: Request, kind: SchemaKind) -> Resu
             "The name in url({in_url}) and body({in_body}) are different"
         )));
     }
+    check_part(&request, Action::Write, kind, in_body)?;
     let given = Given::of(&request);
     let graph = api.graph(&request).await?;
     if kind == SchemaKind::PropertyKey && given.get(action(kind)) == Some("clear") {
@@ -132,8 +138,9 @@ pub(crate) async fn update(api: Api, request: Request, kind: SchemaKind) -> Resu
 
 /// DELETE `/schema/{kind}/{name}`
 pub(crate) async fn remove(api: Api, request: Request, kind: SchemaKind) -> Result<Response, Problem> {
-    let graph = api.graph(&request).await?;
     let name = request.capture(2);
+    check_part(&request, Action::Delete, kind, name)?;
+    let graph = api.graph(&request).await?;
     let remove = |schema: &Schema| match kind {
         SchemaKind::PropertyKey => schema.remove_property_key(name),
         SchemaKind::VertexLabel => schema.remove_vertex_label(name),
@@ -147,6 +154,7 @@ pub(crate) async fn remove(api: Api, request: Request, kind: SchemaKind) -> Resu
 /// PUT `/jobs/rebuild/{kind}/{name}`
 pub(crate) async fn rebuild(api: Api, request: Request, kind: SchemaKind) -> Result<Response, Problem> {
     let graph = api.graph(&request).await?;
+    check_part(&request, Action::Write, SchemaKind::IndexLabel, request.capture(2))?;
     let task = graph.rebuild_indexes(kind, request.capture(2), api.shared.clock.now()).await?;
     Ok(accepted(Some(task)))
 }

@@ -2,6 +2,7 @@
 
 mod batch;
 
+use access::Action;
 use api_http::{Given, Operation, Request, Response, json_response, no_content};
 use graph::plan::{Query, plan_vertices};
 use graph::schema::{IdStrategy, Schema};
@@ -15,6 +16,7 @@ pub(crate) use batch::{CREATE_MANY, REMOVE_MANY, UPDATE_MANY, create_many, remov
 
 use super::elements::{Writing, body, check_change, put_written_vertex, read_change};
 use super::lists::{self, Paging};
+use crate::callers::{check_vertex_removals, check_vertex_writes, check_vertices};
 use crate::operation::{DONE, done, json_of, operation};
 use crate::params;
 use crate::problem::{JSON, Problem};
@@ -63,6 +65,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
         reader.end()?;
         admitted(&graph, &writing, given)?
     };
+    check_vertex_writes(&request, &graph, writing.schema(), std::slice::from_ref(&operation)).await?;
     let written = graph.write_vertices(vec![operation], writing.now).await?;
     answer(StatusCode::CREATED, writing.schema(), written)
 }
@@ -128,6 +131,7 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
     let (keys, change) = read_change(text, &writing, &api.shared.limits, ("vertex", is_append))?;
     let stored = graph.vertex(&writing.state, &id, writing.now).await?.ok_or_else(|| no_such(&id))?;
     let label = VertexView::parse(&stored)?.label;
+    check_vertices(&request, Action::Write, writing.schema(), [label])?;
     let label = writing.schema().vertex_label(label).ok_or_else(|| no_such(&id))?;
     let is_olap = |key| writing.schema().property_key(key).is_some_and(|key| key.write_type.is_olap());
     let has = |key| label.has_property(key) || is_olap(key);
@@ -147,6 +151,7 @@ pub(crate) const REMOVE: Operation =
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     let id = vertex_id_of_url(request.capture(2))?;
     let graph = api.graph(&request).await?;
+    check_vertex_removals(&request, &graph, std::slice::from_ref(&id)).await?;
     let removed = graph.remove_vertices(std::slice::from_ref(&id), api.shared.clock.now()).await?;
     match removed.first() {
         Some(true) => Ok(no_content()),

@@ -1,11 +1,12 @@
 //! The API over a store in memory, with a clock that moves a second with every request.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
 
 use api_http::Router;
 use api_http::testing::{self, Got, Sent};
-use api_hugegraph::{AlgorithmJobs, AlgorithmOptions, Api, Lane, Limits, front_ends};
+use api_hugegraph::{AccessOptions, AlgorithmJobs, AlgorithmOptions, Api, Lane, Limits, Users, front_ends};
 use model_graph::{Clock, DEFAULT_GRAPH, DEFAULT_SPACE, GraphOptions, Graphs, Timestamp};
 
 /// 2026-01-01T00:00:00Z.
@@ -32,18 +33,36 @@ pub(crate) fn limits() -> Limits {
 }
 
 impl Service {
+    /// Nobody need say who he is.
     pub(crate) fn new() -> Self {
-        Self::within(limits(), Lane::new(1))
+        Self::with_users(false, limits(), Lane::new(1))
     }
 
-    /// The same with other limits, and a lane that is looked at.
+    /// Everybody must: the password of `admin` is `pa`.
+    pub(crate) fn guarded() -> Self {
+        Self::with_users(true, limits(), Lane::new(1))
+    }
+
+    /// Nobody need, with other limits, and a lane that is looked at.
     pub(crate) fn within(limits: Limits, lane: Lane) -> Self {
+        Self::with_users(false, limits, lane)
+    }
+
+    fn with_users(is_on: bool, limits: Limits, lane: Lane) -> Self {
         let clock = Clock::manual(Timestamp(START));
         let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
         let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
         let options = AlgorithmOptions { memory_bytes_max: 1 << 20, threads: NonZeroUsize::MIN };
         let algorithms = AlgorithmJobs::new(graphs.clone(), clock.clone(), options);
-        let api = Api::new(graphs.clone(), clock.clone(), limits, algorithms.clone(), lane);
+        let options = AccessOptions {
+            is_on,
+            admin_password: is_on.then(|| "pa".to_owned()),
+            token_duration: Duration::from_secs(3_600),
+            password_rounds: NonZeroU32::new(2).expect("it is not zero"),
+            random: |bytes| bytes.fill(7),
+        };
+        let users = Users::new(graphs.clone(), clock.clone(), options);
+        let api = Api::new((graphs.clone(), users), clock.clone(), limits, algorithms.clone(), lane);
         Self { graphs, router: Router::new(front_ends(&api)), algorithms, clock, now: AtomicI64::new(START) }
     }
 

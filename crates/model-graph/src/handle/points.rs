@@ -1,7 +1,7 @@
 //! One element by its id, as it is now: without a snapshot of the store.
 
 use bytes::Bytes;
-use graph::{EdgeDirection, EdgeId, EdgeView, VertexId, VertexView, keys};
+use graph::{EdgeDirection, EdgeId, EdgeView, LabelId, VertexId, VertexView, keys};
 use store::Timestamp;
 
 use super::Graph;
@@ -46,5 +46,21 @@ impl Graph {
             && !view.is_expired(now.0.div_euclid(1_000))
             && self.writer.cut_removals().is_none_or(|cut| !cut.has_id(id));
         Ok(is_seen.then_some(row.value))
+    }
+
+    /// The labels of the vertices of these ids, whoever may see them; none of those that are not there. Cost: a look-up each.
+    ///
+    /// # Errors
+    ///
+    /// If the store refuses, or bytes are damaged.
+    pub async fn labels_of_vertices(&self, ids: &[VertexId]) -> Result<Vec<LabelId>, Error> {
+        let mut labels = Vec::with_capacity(ids.len());
+        for id in ids {
+            let row = self.store.get_linear(self.writer.partition_of(id), &keys::vertex(id)).await?;
+            if let Some(row) = row {
+                labels.push(VertexView::parse(&row.value)?.label);
+            }
+        }
+        Ok(labels)
     }
 }

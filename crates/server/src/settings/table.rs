@@ -38,11 +38,17 @@ pub(crate) fn nearest<'a>(key: &str, known: &[&'a str]) -> Option<&'a str> {
     (shared(&best) * 2 >= wanted.len().max(best.len() - 1)).then_some(best)
 }
 
+/// Whether a setting of this name is shown to nobody.
+pub(crate) fn is_secret(name: &str) -> bool {
+    name.ends_with("_password")
+}
+
 /// A flag of a setting with its variable; everything derives from the name.
 pub(super) fn argument(name: &'static str, help: &str, value_name: &'static str) -> clap::Arg {
     clap::Arg::new(name)
         .long(name.replace('_', "-"))
         .env(format!("{VARIABLE_PREFIX}{}", name.to_ascii_uppercase()))
+        .hide_env_values(is_secret(name))
         .value_name(value_name)
         .help(help.trim().to_owned())
 }

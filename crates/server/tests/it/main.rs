@@ -9,6 +9,7 @@
 
 mod harness;
 
+mod auth;
 mod backup;
 mod clients;
 mod faults;

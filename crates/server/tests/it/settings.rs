@@ -67,6 +67,8 @@ fn wrong_settings_end_with_code_2_and_name_the_culprit() {
         &["page_rows_default", "settings.toml"],
     );
     check("[history]\nrules = \"type=Sensor,keep=30d\"", &[], &["type=Sensor", "IRIs", "settings.toml"]);
+    check("", &["--auth", "on"], &["auth_admin_password", "admin"]);
+    check("", &["--auth", "on", "--auth-admin-password", ""], &["auth_admin_password"]);
     check("", &["--buckets", "3"], &["power of two"]);
     check("", &["--log-level", "=,="], &["log_level"]);
     check("", &["--log-level", "nonsense"], &["log_level", "nonsense"]);
@@ -239,5 +241,17 @@ fn listening_for_other_machines_without_a_login_is_warned_of() {
         child.kill().unwrap();
         let log = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
         assert_eq!(log.contains("there is no login"), warned, "{log}");
+    }
+}
+
+#[test]
+fn passwords_are_not_shown() {
+    for arguments in [&["settings"][..], &["serve", "--help"]] {
+        let mut command = twinfold(arguments);
+        command.env("TWINFOLD_AUTH_ADMIN_PASSWORD", "sesame");
+        let (code, printed, errors) = output(&mut command);
+        assert_eq!((code, errors.as_str()), (Some(0), ""));
+        assert!(printed.contains("admin"), "{printed}");
+        assert!(!printed.contains("sesame"), "{printed}");
     }
 }

@@ -1,5 +1,6 @@
 //! `/graph/edges/batch`: many edges in one request.
 
+use access::Action;
 use api_http::{Given, Operation, Request, Response, json_response};
 use graph::EdgeId;
 use http::StatusCode;
@@ -7,6 +8,7 @@ use lang_json::{Commas, Reader};
 use model_graph::write::{CheckVertices, EdgeOperation, EndLabels, Written};
 
 use super::{admitted, check, edge_id, refused};
+use crate::callers::check_edges;
 use crate::operation::{done, json_list, json_of, operation};
 use crate::params;
 use crate::problem::{JSON, Problem};
@@ -41,6 +43,7 @@ pub(crate) async fn create_many(api: Api, request: Request) -> Result<Response, 
         reader.end()?;
         operations
     };
+    check_edges(&request, Action::Write, writing.schema(), operations.iter().map(EdgeOperation::id))?;
     let out = ids_of(operations.iter().map(EdgeOperation::id));
     let check = check(writing.checks_vertices(asked));
     let written = graph.write_edges(operations, check, writing.now).await;
@@ -81,6 +84,9 @@ pub(crate) async fn update_many(api: Api, request: Request) -> Result<Response, 
         let merge = |(edge, ends)| EdgeOperation::Merge(edge, ends, strategies.clone());
         (edges.into_iter().map(merge).collect::<Vec<_>>(), asked)
     };
+    // The answer has what was stored.
+    check_edges(&request, Action::Read, writing.schema(), operations.iter().map(EdgeOperation::id))?;
+    check_edges(&request, Action::Write, writing.schema(), operations.iter().map(EdgeOperation::id))?;
     let check = check(writing.checks_vertices(asked));
     let written = graph.write_edges(operations, check, writing.now).await;
     let written = written.map_err(|error| refused(error, writing.schema()))?;
@@ -129,6 +135,7 @@ pub(crate) async fn remove_many(api: Api, request: Request) -> Result<Response, 
         ids
     };
     let graph = api.graph(&request).await?;
+    check_edges(&request, Action::Delete, &graph.state().await?.schema, &ids)?;
     let operations = ids.iter().cloned().map(EdgeOperation::Remove).collect();
     let written = graph.write_edges(operations, CheckVertices::No, api.shared.clock.now()).await?;
     let there = ids.iter().zip(&written).filter(|(_, written)| matches!(written, Written::Removed(true)));

@@ -1,13 +1,15 @@
 //! `/graph/vertices/batch`: many vertices in one request.
 
+use access::Action;
 use api_http::{Operation, Request, Response, json_response};
-use graph::schema::IdStrategy;
+use graph::schema::{IdStrategy, Schema};
 use graph::{Vertex, VertexId};
 use http::StatusCode;
 use lang_json::Reader;
 use model_graph::write::{VertexOperation, Written};
 
 use super::admitted;
+use crate::callers::{check_vertex_removals, check_vertex_writes, check_vertices};
 use crate::operation::{done, json_list, json_of, operation};
 use crate::problem::{JSON, Problem};
 use crate::routes::elements::{Writing, body, ids_answer, put_written_vertex, read_array, read_update};
@@ -38,6 +40,7 @@ pub(crate) async fn create_many(api: Api, request: Request) -> Result<Response, 
         reader.end()?;
         operations
     };
+    check_vertex_writes(&request, &graph, writing.schema(), &operations).await?;
     let written = graph.write_vertices(operations, writing.now).await?;
     // As they were written: a number that was in use became another.
     Ok(ids_answer(StatusCode::CREATED, written.iter().map(id_of_created)))
@@ -68,14 +71,25 @@ pub(crate) async fn update_many(api: Api, request: Request) -> Result<Response, 
         let read = |reader: &mut Reader<'_>| merged(&writing, elements.vertex(reader)?);
         let (vertices, strategies, _) = read_update(text, ("vertices", writing.schema(), limits), read)?;
         let merge = |vertex| VertexOperation::Merge(vertex, strategies.clone());
-        vertices.into_iter().map(merge).collect()
+        vertices.into_iter().map(merge).collect::<Vec<_>>()
     };
+    check_vertex_writes(&request, &graph, writing.schema(), &operations).await?;
+    check_merged(&request, writing.schema(), &operations)?;
     let written = graph.write_vertices(operations, writing.now).await?;
     let mut page = Page::begin("vertices");
     for vertex in written.into_iter().filter_map(Written::stored) {
         put_written_vertex(page.item(), writing.schema(), &vertex)?;
     }
     Ok(json_response(StatusCode::OK, JSON, page.end()))
+}
+
+/// Refuses to answer with what is there to whoever may not read it.
+fn check_merged(request: &Request, schema: &Schema, operations: &[VertexOperation]) -> Result<(), Problem> {
+    let labels = operations.iter().filter_map(|operation| match operation {
+        VertexOperation::Merge(vertex, _) => Some(vertex.label),
+        VertexOperation::Put(_) | VertexOperation::Create(_) | VertexOperation::Change(..) => None,
+    });
+    check_vertices(request, Action::Read, schema, labels)
 }
 
 /// A vertex to be merged with what is there.
@@ -112,6 +126,7 @@ pub(crate) async fn remove_many(api: Api, request: Request) -> Result<Response, 
         ids
     };
     let graph = api.graph(&request).await?;
+    check_vertex_removals(&request, &graph, &ids).await?;
     let removed = graph.remove_vertices(&ids, api.shared.clock.now()).await?;
     let there: Vec<_> =
         ids.iter().zip(removed).filter(|(_, was_there)| *was_there).map(|(id, _)| id).collect();
