@@ -319,7 +319,7 @@ impl Users {
     /// What a token says of a user's password: a new password ends it.
     fn password_sign(&self, key: &hmac::Key, user: &User) -> String {
         let password = match user.password.as_str() {
-            "" => self.admin_password().unwrap_or_default(),
+            "" => self.admin_password().expect("a user without a stored password is that of the settings"),
             stored => stored,
         };
         let tag = hmac::sign(key, password.as_bytes());

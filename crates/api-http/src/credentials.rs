@@ -42,7 +42,8 @@ impl Credentials {
     /// [`CredentialsError`].
     pub fn of(request: &Request) -> Result<Self, CredentialsError> {
         let said = request.sole_header(&header::AUTHORIZATION).map_err(|_| CredentialsError::Scheme)?;
-        let (scheme, said) = said.ok_or(CredentialsError::Missing)?.split_once(' ').unwrap_or_default();
+        let (scheme, said) =
+            said.ok_or(CredentialsError::Missing)?.split_once(' ').ok_or(CredentialsError::Scheme)?;
         if scheme.eq_ignore_ascii_case("Bearer") {
             return Ok(Self::Token(said.trim().to_owned()));
         }

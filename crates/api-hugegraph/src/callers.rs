@@ -220,6 +220,9 @@ fn is_limited(request: &Request, action: Action, kind: ResourceType) -> bool {
     limits(request, action, kind).is_some()
 }
 
+/// The name of a label that the schema has lost: no label has it.
+const GONE: &str = "";
+
 fn check_labels<'a>(
     request: &Request,
     (action, kind): (Action, ResourceType),
@@ -233,7 +236,7 @@ fn check_labels<'a>(
         if last == Some(label) {
             continue;
         }
-        check_label(request, &allowed, (action, kind), name(label).unwrap_or_default())?;
+        check_label(request, &allowed, (action, kind), name(label).unwrap_or(GONE))?;
         last = Some(label);
     }
     Ok(())

@@ -95,7 +95,7 @@ impl Objects {
             };
             let old = self.get(kind, id).await?;
             let count = counts.entry(kind.to_owned()).or_default();
-            let gone = old.as_ref().map(|old| values_of(kind, old)).unwrap_or_default();
+            let gone = old.as_ref().map_or_else(Vec::new, |old| values_of(kind, old));
             match change {
                 ObjectChange::Put(_, object) => {
                     check_limits(kind, object)?;

@@ -46,10 +46,10 @@ impl Managed {
     ///
     /// [`Error::Invalid`], [`Error::Exists`], [`Error::Forbidden`], [`Error::Busy`]; if the store refuses.
     pub async fn create_user(&self, draft: UserDraft) -> Result<User, Error> {
-        let name = draft.name.clone().unwrap_or_default();
+        let name = draft.name.as_deref().unwrap_or("").to_owned();
         check_name("user", &name)?;
         self.check(Action::Write, KIND, &name)?;
-        let given = draft.password.as_deref().unwrap_or_default();
+        let given = draft.password.as_deref().unwrap_or("");
         if name == ADMIN && self.users.first_admin().is_some() {
             return Err(Error::Exists { kind: User::KIND, id: user_meant(&name) });
         }

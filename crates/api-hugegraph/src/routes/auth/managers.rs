@@ -38,7 +38,7 @@ pub(crate) const CREATE: Operation = operation("auth", "createManager", "Names a
 /// POST `/auth/managers`
 pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
     let mut given = members("manager", &request)?;
-    let (user, type_name) = (given.text("user")?.unwrap_or_default(), given.text("type")?);
+    let (user, type_name) = (given.text("user")?.unwrap_or_else(String::new), given.text("type")?);
     given.end()?;
     let kind = kind(type_name.as_deref())?;
     let space = api.space(&request).await?;
@@ -55,8 +55,7 @@ pub(crate) const REMOVE: Operation = operation("auth", "removeManager", "Takes b
 /// DELETE `/auth/managers`
 pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::of(&request);
-    let (user, kind) =
-        (given.get(&params::USER).unwrap_or_default(), kind(given.get(&params::MANAGER_TYPE))?);
+    let (user, kind) = (given.get(&params::USER).unwrap_or(""), kind(given.get(&params::MANAGER_TYPE))?);
     let space = api.space(&request).await?;
     api.users_to_change(&request).await?.delete_manager(kind, &space, user).await?;
     Ok(no_content())
@@ -86,7 +85,7 @@ pub(crate) const ROLES: Operation = operation("auth", "getManagerRoles", "What s
 
 /// GET `/auth/managers/role`
 pub(crate) async fn roles(api: Api, request: Request) -> Result<Response, Problem> {
-    let user = Given::of(&request).get(&params::USER).unwrap_or_default().to_owned();
+    let user = Given::of(&request).get(&params::USER).unwrap_or("").to_owned();
     let space = api.space(&request).await?;
     let roles = api.users(&request).await?.roles_in(&space, &user).await?;
     let mut names: Vec<_> = roles.into_iter().map(ManagerKind::name).collect();

@@ -61,7 +61,7 @@ fn sent(request: &Request) -> Result<Sent, Problem> {
     }
     let sent = Sent {
         name: given.text("project_name")?,
-        graphs: given.texts("project_graphs")?.unwrap_or_default(),
+        graphs: given.texts("project_graphs")?.unwrap_or_else(Vec::new),
         description: given.text("project_description")?,
     };
     given.end()?;
@@ -95,7 +95,7 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
         ));
     }
     let given = Given::of(&request);
-    let action = given.get(&params::PROJECT_ACTION).unwrap_or_default();
+    let action = given.get(&params::PROJECT_ACTION).unwrap_or("");
     if !matches!(action, "" | "add_graph" | "remove_graph") {
         return Err(Problem::illegal_argument(format!(
             "The action parameter can only be either add_graph or remove_graph or '', but got '{action}'"
