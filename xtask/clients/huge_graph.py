@@ -1,8 +1,8 @@
 """pyhugegraph, the client of HugeGraph's project (package hugegraph-python), against a running server: `huge_graph.py URL`.
 
 It does what its users do with a graph: a schema, vertices and edges one by one and in batches, lists by label and property in pages,
-all traversers and ranks, rebuilds, variables, tasks, metrics, what the graph is, and removals; by the paths of graph spaces, and by the older
-ones. Users and groups are not tried: they ask for a login.
+all traversers and ranks, rebuilds, variables, tasks, metrics, what the graph is, users and groups, and removals; by the paths of graph spaces, and by
+the older ones.
 """
 
 import sys
@@ -195,6 +195,30 @@ def variables(client):
     fails("a variable that was removed", NotFoundError, lambda: variable.get("owner"))
 
 
+def users(client):
+    auth = client.auth()
+    user = auth.create_user("boss", "secret", "182", "boss@example.org")
+    check("a user", (user["id"], user["user_name"], user["user_password"]), ("-63:boss", "boss", "******"))
+    check("changed", auth.modify_user(user["id"], user_email="b@example.org")["user_email"], "b@example.org")
+    group = auth.create_group("readers", "may read")
+    check("described", auth.modify_group(group["id"], group_description="read")["group_description"], "read")
+    target = auth.create_target("people", "hugegraph", "127.0.0.1:8080", [{"type": "VERTEX", "label": "person", "properties": None}])
+    belong, access = auth.create_belong(user["id"], group["id"]), auth.grant_accesses(group["id"], target["id"], "READ")
+    check("ids", (belong["id"], access["id"]), ("S-63:boss>-82>>S-69:readers", "S-69:readers>-88>11>S-77:people"))
+    check("by id", (auth.get_belong(belong["id"])["group"], auth.get_accesses(access["id"])["target"]), (group["id"], target["id"]))
+    auth.update_target(target["id"], "people", "hugegraph", "127.0.0.1:8080", [{"type": "ALL"}])
+    auth.update_belong(belong["id"], "clerk")
+    auth.modify_accesses(access["id"], "all")
+    lists = auth.list_users()["users"], auth.list_groups()["groups"], auth.list_targets()["targets"], auth.list_belongs()["belongs"], auth.list_accesses()["accesses"]
+    check("all", [len(some) for some in lists], [1, 1, 1, 1, 1])
+    auth.revoke_accesses(access["id"])
+    auth.delete_belong(belong["id"])
+    auth.delete_target(target["id"])
+    auth.delete_group(group["id"])
+    auth.delete_user(user["id"])
+    fails("a user who was removed", NotFoundError, lambda: auth.get_user(user["id"]))
+
+
 def removals(client):
     graph, schema = client.graph(), client.schema()
     amara = graph.addVertex("person", {"name": "amara", "age": 41, "city": "Lagos"})
@@ -213,6 +237,6 @@ for old in (False, True):
     CLIENT = PyHugeClient(sys.argv[1], "hugegraph", user="admin", pwd="pa")
     if old:
         CLIENT.cfg.gs_supported = False  # As with a server that knows no graph spaces.
-    for part in (schema, elements, batches, walks, walks_of_many, administration, variables, removals):
+    for part in (schema, elements, batches, walks, walks_of_many, administration, variables, users, removals):
         part(CLIENT)
         print(f"ok: pyhugegraph, {part.__name__}" + (", by the older paths" if old else ""))
