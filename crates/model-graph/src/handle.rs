@@ -450,17 +450,28 @@ impl Graph {
             let Some(change) = change else { return Ok((answer, state.schema.clone(), None)) };
             self.check_unique(&change)?;
             let mut pending = Pending::default();
-            if reuses_numbers(&state.schema, &change) {
-                // Removals of what had them take nothing any more (`work.rs`).
+            let reused: Vec<PartId> = reused_numbers(&state.schema, &change).collect();
+            if !reused.is_empty() {
+                // Work for what had them is ended, and does nothing any more (`work.rs`).
+                if let Some(mut cancelled) = self.tasks().cancelled_for(&reused, now).await? {
+                    cancelled.conditions.push(state.unchanged());
+                    if self.state.records().commit(cancelled).await?.is_none() {
+                        continue;
+                    }
+                }
                 self.begin_epochs().await?;
             }
             let drafts = follow_ups(&state.schema, &change);
             let ids = tasks::add(self.state.records(), &mut pending, &drafts, now).await?;
-            if let Some(state) = self.state.commit(&state, change, pending).await? {
+            if let Some(becomes) = self.state.commit(&state, change, pending).await? {
+                if becomes.schema.has_olap() && !state.schema.has_olap() {
+                    // From here on who puts a vertex keeps what computations wrote.
+                    self.begin_epochs().await?;
+                }
                 if !ids.is_empty() {
                     self.note_work();
                 }
-                return Ok((answer, state.schema.clone(), ids.last().copied()));
+                return Ok((answer, becomes.schema.clone(), ids.last().copied()));
             }
         }
         Err(attempts.exhausted(SCHEMA).into())
@@ -472,10 +483,10 @@ pub(crate) const REMOVE_SCHEMA: &str = "remove_schema";
 /// The kind of tasks that fill indexes.
 const REBUILD_INDEX: &str = "rebuild_index";
 
-/// Whether parts are made with numbers that were given before, as in a graph that is restored.
-fn reuses_numbers(old: &Schema, change: &SchemaChange) -> bool {
-    let ids = change.put.iter().map(SchemaPart::id);
-    ids.filter(|id| old.part(*id).is_none()).any(|PartId { kind, number }| number < old.numbers().next(kind))
+/// The parts that are made with numbers that were given before, as in a graph that is restored.
+fn reused_numbers(old: &Schema, change: &SchemaChange) -> impl Iterator<Item = PartId> {
+    let ids = change.put.iter().map(SchemaPart::id).filter(|id| old.part(*id).is_none());
+    ids.filter(|PartId { kind, number }| *number < old.numbers().next(*kind))
 }
 
 /// The kind of tasks that remove what computations wrote.

@@ -51,6 +51,14 @@ impl GraphState {
     pub(crate) fn narrowed(&self, visible: VisibleLabels) -> Self {
         Self { visible: Arc::new(visible), ..self.clone() }
     }
+
+    /// That it is the newest still.
+    pub(crate) fn unchanged(&self) -> Condition {
+        match self.version {
+            None => Condition::Absent(keys::state()),
+            Some(version) => Condition::Version(keys::state(), version),
+        }
+    }
 }
 
 /// Where the schema of one graph is stored, and its newest state as this process knows it.
@@ -183,15 +191,11 @@ impl StateStore {
         mut becomes: GraphState,
         mut pending: Pending,
     ) -> Result<Option<Arc<GraphState>>, Error> {
-        let key = keys::state();
         pending.writes.push(Write::PutStamped(
-            key.clone(),
+            keys::state(),
             stored((becomes.mode, becomes.read_mode), becomes.schema.numbers()),
         ));
-        pending.conditions.push(match state.version {
-            None => Condition::Absent(key),
-            Some(version) => Condition::Version(key, version),
-        });
+        pending.conditions.push(state.unchanged());
         becomes.version = self.records.commit(pending).await?;
         if becomes.version.is_none() {
             return Ok(None);

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use graph::schema::PartId;
+use graph::schema::{PartId, SchemaKind};
 use graph::{IndexLabelId, PropertyKeyId};
 use store::rows::Pages;
 use store::{Condition, Direction, Range, Timestamp, Write};
@@ -111,6 +111,18 @@ pub enum TaskWork {
     Build(Vec<IndexLabelId>),
     /// What whoever runs tasks of its type reads from its input.
     Other,
+}
+
+impl TaskWork {
+    /// Whether it fills or empties one of these parts. What removes them ends by itself once they are gone.
+    fn is_for(&self, parts: &[PartId]) -> bool {
+        let of = |kind, number| parts.contains(&PartId { kind, number });
+        match self {
+            Self::Clear(key) => of(SchemaKind::PropertyKey, key.0),
+            Self::Build(indexes) => indexes.iter().any(|index| of(SchemaKind::IndexLabel, index.0)),
+            Self::Remove(_) | Self::Other => false,
+        }
+    }
 }
 
 /// A task to be made.
@@ -366,6 +378,28 @@ impl Tasks {
             Ok(())
         });
         Ok(matches!(task.await?.status, TaskStatus::Cancelling | TaskStatus::Cancelled))
+    }
+
+    /// The commit, if any is needed, that cancels all work for parts of the schema that are gone; a run under way notes nothing more.
+    pub(crate) async fn cancelled_for(
+        &self,
+        parts: &[PartId],
+        now: Timestamp,
+    ) -> Result<Option<Pending>, Error> {
+        let mut pending = Pending::default();
+        for id in self.unfinished(|task| task.work.is_for(parts).then_some(task.id)).await? {
+            let key = keys::task(id.0);
+            let Some(row) = self.records().get(&key).await? else { continue };
+            let mut task = read(id, &row.value)?;
+            if task.status.is_finished() {
+                continue;
+            }
+            let was = std::mem::replace(&mut task.status, TaskStatus::Cancelled);
+            task.updated = now;
+            pending.conditions.push(unchanged(&key, Some(&row)));
+            put(&mut pending, &task, Some(was));
+        }
+        Ok((!pending.writes.is_empty()).then_some(pending))
     }
 
     /// Removes a task that is finished, or with `force` any.

@@ -6,8 +6,8 @@
 //! Invariant: before a run looks at elements it begins new epochs of all buckets. Writers name the epoch that they knew before they
 //! read the schema; so who does not know that a label is gone, or that there is an index, writes nothing after that.
 //!
-//! Invariant: a removal names the epochs that its run began before it saw that there is something to remove; who gives a number again
-//! begins new ones first. So a late removal takes nothing of what has the number then.
+//! Invariant: whatever a run writes names the epochs that it began before it saw what there is to do; who gives a number again begins new
+//! ones first, and ends the tasks that name it. So a late run takes nothing of what has the number then, and enters nothing.
 
 mod walk;
 mod computed;
@@ -169,11 +169,13 @@ impl Graph {
             }
             Ok(())
         };
+        // Before the task is read: who ends it begins epochs then.
+        let mut run = self.begin_run(clock).await?;
         let task = match self.tasks().change(task.id, clock.now(), begin).await {
+            Ok(task) if task.status.is_finished() => return Ok((0, true)),
             Err(Error::NotFound(_)) => return Ok((0, true)),
             task => task?,
         };
-        let mut run = self.begin_run(clock).await?;
         let ended = match &task.work {
             TaskWork::Other => return Ok((0, true)),
             TaskWork::Remove(parts) => run.remove(parts, Cursor::read(&task.cursor)).await?,
@@ -195,6 +197,9 @@ impl Graph {
     async fn note_end(&self, id: TaskId, ended: Ended, done: u64, clock: &Clock) -> Result<bool, Error> {
         let tasks = self.tasks();
         let noted = tasks.change(id, clock.now(), |task| {
+            if task.status.is_finished() {
+                return Ok(());
+            }
             let is_cancelled = task.status == TaskStatus::Cancelling;
             task.progress += done;
             match &ended {

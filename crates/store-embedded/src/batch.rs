@@ -105,9 +105,9 @@ impl Batch {
         self.write.size_in_bytes() + self.rows.bytes() + self.hidden.len()
     }
 
-    /// The last number that was given; no row of the batch has a higher one.
-    pub(crate) fn sequence(&self) -> u64 {
-        self.sequence
+    /// The last commit in the batch.
+    pub(crate) fn committed(&self) -> u64 {
+        self.committed
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -257,7 +257,7 @@ impl Committer {
         counters.syncs.fetch_add(u64::from(sync), Ordering::Relaxed);
         counters.bytes_written.fetch_add(self.batch.bytes() as u64, Ordering::Relaxed);
         // Before the engine shows any of it: who takes a snapshot learns what it may hold.
-        self.shared.written.store(self.batch.sequence(), Ordering::SeqCst);
+        self.shared.written.store(self.batch.committed(), Ordering::SeqCst);
         let (batch, commits) = self.batch.take();
         let written = self.shared.engine().and_then(|engine| {
             self.batch.announce(engine.latest_sequence_number());

@@ -38,13 +38,14 @@ impl Graph {
         id: &EdgeId,
         now: Timestamp,
     ) -> Result<Option<Bytes>, Error> {
+        // Before the row: a removal that ends meanwhile has taken the edge.
+        let is_cut = self.writer.cut_removals().is_some_and(|cut| cut.has_id(id));
         let key = keys::edge(id, EdgeDirection::Out);
         let row = self.store.get_linear(self.writer.partition_of(&id.source), &key).await?;
         let Some(row) = row else { return Ok(None) };
         let view = EdgeView::parse(&row.value)?;
-        let is_seen = state.visible.has_edges(id.sub_label)
-            && !view.is_expired(now.0.div_euclid(1_000))
-            && self.writer.cut_removals().is_none_or(|cut| !cut.has_id(id));
+        let is_seen =
+            state.visible.has_edges(id.sub_label) && !view.is_expired(now.0.div_euclid(1_000)) && !is_cut;
         Ok(is_seen.then_some(row.value))
     }
 

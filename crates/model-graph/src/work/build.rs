@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use graph::index::{IndexRow, put_index_rows};
@@ -12,9 +13,9 @@ use store::{Condition, Page, Partition, Range, Row, Timestamp, Write};
 
 use super::clean::properties_of;
 use super::walk::{Cursor, Step};
-use super::{ELEMENTS, Ended, Run};
-use crate::Error;
+use super::{ELEMENTS, Ended, NO_PART, Run, beginning};
 use crate::records::{BACKOFF, unchanged};
+use crate::{Error, GraphState};
 
 /// What became of some elements.
 enum Entry {
@@ -22,6 +23,8 @@ enum Entry {
     Entered(u64),
     /// Another writer came first.
     Lost,
+    /// The epochs of the run are over.
+    Over,
     /// The index cannot be; why.
     Repeated(String),
 }
@@ -44,7 +47,7 @@ impl Run<'_> {
         is_cancelled: bool,
     ) -> Result<Ended, Error> {
         if is_cancelled {
-            return self.end_build(ids, SchemaStatus::Invalid, Ended::Done).await;
+            return self.end_build((ids, SchemaStatus::Invalid), Ended::Done, cursor).await;
         }
         let schema = self.graph.state().await?.schema.clone();
         let indexes: Vec<Arc<IndexLabel>> =
@@ -56,7 +59,7 @@ impl Run<'_> {
         let range = range_of(&schema, base);
         loop {
             match self.next_page(&range, &mut cursor).await? {
-                Step::End => return self.end_build(ids, SchemaStatus::Created, Ended::Done).await,
+                Step::End => return self.end_build((ids, SchemaStatus::Created), Ended::Done, cursor).await,
                 Step::Pause => return Ok(Ended::More(cursor)),
                 Step::Page(partition, page) => {
                     match self.enter_page(&indexes, base, &partition, &page).await? {
@@ -65,8 +68,10 @@ impl Run<'_> {
                             cursor.pass(&page);
                         }
                         Entry::Repeated(why) => {
-                            return self.end_build(ids, SchemaStatus::Invalid, Ended::Failed(why)).await;
+                            let ended = Ended::Failed(why);
+                            return self.end_build((ids, SchemaStatus::Invalid), ended, cursor).await;
                         }
+                        Entry::Over => return Ok(Ended::More(cursor)),
                         Entry::Lost => return Err(Error::Contention(ELEMENTS.into())),
                     }
                 }
@@ -96,17 +101,24 @@ impl Run<'_> {
 
     /// Ends a build that cannot be: queries do without the indexes.
     pub(super) async fn give_up(&self, ids: &[IndexLabelId], why: &Error) -> Result<Ended, Error> {
-        self.end_build(ids, SchemaStatus::Invalid, Ended::Failed(why.to_string())).await
+        self.end_build((ids, SchemaStatus::Invalid), Ended::Failed(why.to_string()), beginning(NO_PART)).await
     }
 
+    /// Ends a build, unless the epochs of the run are over: then the indexes may be others of the same numbers.
     async fn end_build(
         &self,
-        ids: &[IndexLabelId],
-        status: SchemaStatus,
+        (ids, status): (&[IndexLabelId], SchemaStatus),
         ended: Ended,
+        cursor: Cursor,
     ) -> Result<Ended, Error> {
-        self.graph.change_state(|state| state.schema.set_index_status(ids, status)).await?;
-        Ok(ended)
+        let is_over = AtomicBool::new(false);
+        let end = |state: &GraphState| {
+            // Behind the reading of the schema: who gives numbers again begins epochs first.
+            is_over.store(!self.is_current(), Ordering::Relaxed);
+            if is_over.load(Ordering::Relaxed) { None } else { state.schema.set_index_status(ids, status) }
+        };
+        self.graph.change_state(end).await?;
+        Ok(if is_over.into_inner() { Ended::More(cursor) } else { ended })
     }
 
     /// Enters the elements of these rows.
@@ -173,8 +185,11 @@ impl Run<'_> {
         // The owner of one value may be the element of another.
         conditions.sort_unstable_by(|one, other| one.key().cmp(&other.key()));
         conditions.dedup();
-        let is_put = self.commit(partition, conditions, writes).await?;
-        Ok(if is_put { Entry::Entered(0) } else { Entry::Lost })
+        Ok(match self.commit_in_epoch(partition, conditions, writes).await? {
+            None => Entry::Over,
+            Some(true) => Entry::Entered(0),
+            Some(false) => Entry::Lost,
+        })
     }
 
     /// Whether an element, as it is stored, has the values of a row of a UNIQUE index.

@@ -45,7 +45,9 @@ impl Run<'_> {
                         Step::End => break,
                         Step::Pause => return Ok(false),
                         Step::Page(partition, page) => {
-                            self.clean_page(index, &partition, &page).await?;
+                            if !self.clean_page(index, &partition, &page).await? {
+                                return Ok(false);
+                            }
                             cursor.pass(&page);
                         }
                     }
@@ -55,13 +57,13 @@ impl Run<'_> {
         }
     }
 
-    /// Removes the rows of a page that are wrong, again where another writer came first.
+    /// Removes the rows of a page that are wrong, again where another writer came first; `false` if the epoch is over.
     async fn clean_page(
         &self,
         index: &Arc<IndexLabel>,
         partition: &Partition,
         page: &Page,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let row_keys: Vec<Bytes> = page.rows().map(|(key, _)| Bytes::copy_from_slice(key)).collect();
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
@@ -79,8 +81,10 @@ impl Run<'_> {
             // Many rows may be of one element.
             conditions.sort_unstable_by(|one, other| one.key().cmp(&other.key()));
             conditions.dedup();
-            if self.commit(partition, conditions, writes).await? {
-                return Ok(());
+            match self.commit_in_epoch(partition, conditions, writes).await? {
+                None => return Ok(false),
+                Some(true) => return Ok(true),
+                Some(false) => {}
             }
         }
         Err(attempts.exhausted(ELEMENTS).into())

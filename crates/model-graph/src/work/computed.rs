@@ -1,6 +1,8 @@
 //! Removing the values that computations wrote: those of a property key, from all vertices.
 
-use graph::schema::{PartId, SchemaKind};
+use std::sync::Arc;
+
+use graph::schema::{PartId, PropertyKey, SchemaKind};
 use graph::{PropertyKeyId, VertexId, VertexView, keys};
 use store::Page;
 
@@ -12,6 +14,11 @@ use crate::write::{Change, VertexOperation};
 impl Run<'_> {
     /// Goes on with the removal of the values of a key.
     pub(super) async fn clear(&mut self, key: PropertyKeyId, mut cursor: Cursor) -> Result<Ended, Error> {
+        let is_computed = |key: &Arc<PropertyKey>| key.write_type.is_olap();
+        if !self.graph.state().await?.schema.property_key(key).is_some_and(is_computed) {
+            // It was removed.
+            return Ok(Ended::Done);
+        }
         let part = PartId { kind: SchemaKind::PropertyKey, number: key.0 };
         if cursor.part != part {
             cursor = beginning(part);
@@ -22,7 +29,7 @@ impl Run<'_> {
         }
     }
 
-    /// Whether no values of a key are left; if not, there are more pages.
+    /// Whether no values of a key are left; if not, there are more pages, or the epochs are over.
     pub(super) async fn clear_values(
         &mut self,
         key: PropertyKeyId,
@@ -33,15 +40,16 @@ impl Run<'_> {
                 Step::End => return Ok(true),
                 Step::Pause => return Ok(false),
                 Step::Page(_, page) => {
-                    self.done += self.clear_page(key, &page).await?;
+                    let Some(cleared) = self.clear_page(key, &page).await? else { return Ok(false) };
+                    self.done += cleared;
                     cursor.pass(&page);
                 }
             }
         }
     }
 
-    /// Removes the values from the vertices of a page; how many had one.
-    async fn clear_page(&self, key: PropertyKeyId, page: &Page) -> Result<u64, Error> {
+    /// Removes the values from the vertices of a page; how many had one, `None` if the epochs are over.
+    async fn clear_page(&self, key: PropertyKeyId, page: &Page) -> Result<Option<u64>, Error> {
         let has = |stored: &[u8]| match VertexView::parse(stored) {
             Ok(vertex) => matches!(vertex.properties.get(key), Ok(Some(_))),
             // What is damaged is not mended here.
@@ -55,20 +63,24 @@ impl Run<'_> {
             ids.iter().map(change).collect()
         };
         if ids.is_empty() {
-            return Ok(0);
+            return Ok(Some(0));
         }
-        match self.graph.write_vertices(changes(&ids), self.now).await {
+        let writer = self.graph.writer();
+        match self.in_epochs(writer.write_vertices(changes(&ids), self).await) {
             // One of them went meanwhile, or has expired: then one by one.
             Err(Error::NoSuchVertex(_)) => {}
-            outcome => return outcome.map(|written| written.len() as u64),
+            outcome => return Ok(outcome?.map(|written| written.len() as u64)),
         }
         let mut done = 0;
         for id in &ids {
-            match self.graph.write_vertices(changes(std::slice::from_ref(id)), self.now).await {
+            match self.in_epochs(writer.write_vertices(changes(std::slice::from_ref(id)), self).await) {
                 Err(Error::NoSuchVertex(_)) => {}
-                outcome => done += outcome?.len() as u64,
+                outcome => match outcome? {
+                    Some(written) => done += written.len() as u64,
+                    None => return Ok(None),
+                },
             }
         }
-        Ok(done)
+        Ok(Some(done))
     }
 }

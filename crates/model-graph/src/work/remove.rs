@@ -131,8 +131,8 @@ impl Run<'_> {
         if self.graph.buckets() > 1 {
             // Rows point at edges from other buckets.
             let operations = ids.into_iter().map(EdgeOperation::RemoveUnseen).collect();
-            self.graph.write_edges(operations, CheckVertices::No, self.now).await?;
-            return Ok(Some(count));
+            let written = self.graph.writer().write_edges(operations, CheckVertices::No, self).await;
+            return Ok(self.in_epochs(written)?.map(|_| count));
         }
         let at = |id: &EdgeId| [EdgeDirection::Out, EdgeDirection::In].map(|end| keys::edge(id, end));
         let writes: Vec<Write> = ids.iter().flat_map(at).map(Write::Delete).collect();

@@ -2,6 +2,7 @@
 
 mod attack;
 mod pointers;
+mod late;
 
 use graph::index::{IndexRow, put_index_rows};
 use graph::schema::{

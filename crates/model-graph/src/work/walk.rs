@@ -7,8 +7,9 @@ use store::rows::Pages;
 use store::wire::{Malformed, Reader, put_bytes, put_varint};
 use store::{Commit, Condition, Page, Partition, Range, Write};
 
-use super::{NO_PART, Run, beginning};
+use super::{ELEMENTS, NO_PART, Run, beginning};
 use crate::Error;
+use crate::write::{Moment, Moments};
 
 /// The most rows of a page: what is committed for one is within what a commit takes well.
 const PAGE_ROWS_MAX: usize = 1_000;
@@ -74,6 +75,17 @@ impl Cursor {
     }
 }
 
+/// Writers that work for a run commit in its epochs.
+impl Moments for Run<'_> {
+    async fn moment(&self) -> Result<Moment, Error> {
+        if !self.is_current() {
+            return Err(Error::Contention(ELEMENTS.into()));
+        }
+        let (state, epochs) = (self.graph.state().await?, self.epochs.clone().into());
+        Ok(Moment { schema: state.schema.clone(), hubs: state.hubs.clone(), epochs, now: self.now })
+    }
+}
+
 impl Run<'_> {
     /// The next page of a range of all buckets, from the cursor on, which moves behind it by [`Cursor::pass`].
     pub(super) async fn next_page(&mut self, range: &Range, cursor: &mut Cursor) -> Result<Step, Error> {
@@ -130,6 +142,20 @@ impl Run<'_> {
             return Ok(Some(true));
         }
         Ok((self.graph.store().fence(partition) == epoch).then_some(false))
+    }
+
+    /// Whether nobody has begun new epochs since the run began, as far as this process knows.
+    pub(super) fn is_current(&self) -> bool {
+        let store = self.graph.store();
+        self.partitions.iter().zip(&self.epochs).all(|(partition, epoch)| store.fence(partition) == *epoch)
+    }
+
+    /// What became of writes in the epochs of the run ([`Moments`]); `None` if those are over.
+    pub(super) fn in_epochs<T>(&self, outcome: Result<T, Error>) -> Result<Option<T>, Error> {
+        match outcome {
+            Err(Error::Contention(_)) if !self.is_current() => Ok(None),
+            outcome => outcome.map(Some),
+        }
     }
 
     /// Removes ranges of all buckets; whether it did, and the epochs are not over.

@@ -12,7 +12,7 @@ use store::retry::unless_lost;
 use super::operation::{CheckVertices, Group, Known, Operation, Planned, Work, Written};
 use super::packing::{Packed, Packing};
 use super::row_buffer::RowBuffer;
-use super::uniques::check_uniques;
+use super::uniques::{check_uniques, split_later};
 use super::{BACKOFF, ELEMENTS, Moment, Moments, Writer};
 use crate::Error;
 
@@ -92,8 +92,9 @@ impl Writer {
             }
         }
         let mut packing = Packing::new(self, &moment, groups.len());
-        let planned = self.plan_all(&work, groups, known, &mut packing).await?;
+        let (planned, later) = self.plan_all(&work, groups, known, &mut packing).await?;
         let (planned, mut lost) = self.append_ahead(planned, &moment).await?;
+        lost.extend(later);
         for (group, mut plan) in planned {
             packing.add(group, &mut plan);
         }
@@ -136,7 +137,11 @@ impl Writer {
                     bytes.truncate(begin);
                 }
                 None => {
-                    let hash_at = |at: &usize| hasher.hash_one(before.get(key_at(before, &ends, *at)));
+                    let hash_at = |at: &usize| {
+                        hasher.hash_one(
+                            before.get(key_at(before, &ends, *at)).expect("a key that was appended"),
+                        )
+                    };
                     found.insert_unique(hash, groups.len(), hash_at);
                     ends.push(bytes.len());
                     groups.push(Group { bucket, key: Bytes::new(), members: smallvec![index] });
@@ -150,14 +155,14 @@ impl Writer {
         groups
     }
 
-    /// Plans all groups: the usual ones go to their commits at once, the others are given back.
+    /// Plans all groups: the usual ones go to their commits at once, the others are given back; and those whose turn is later.
     async fn plan_all<O: Operation>(
         &self,
         work: &Work<'_, O>,
         groups: Vec<Group>,
         known: Vec<Known>,
         packing: &mut Packing<'_, O::Element>,
-    ) -> Result<Vec<(Group, Planned<O::Element>)>, Error> {
+    ) -> Result<(Vec<(Group, Planned<O::Element>)>, Vec<Group>), Error> {
         let mut planned = Vec::new();
         let mut plan = Planned { buffer: RowBuffer::for_elements(groups.len()), ..Planned::default() };
         for (group, known) in groups.into_iter().zip(known) {
@@ -170,12 +175,13 @@ impl Writer {
             }
         }
         check_uniques(&planned)?;
+        let later = split_later(&mut planned);
         for (group, plan) in
             planned.iter_mut().filter(|(_, plan)| !plan.uniques.is_empty() || !plan.left_uniques.is_empty())
         {
             self.settle_uniques(group.bucket, plan, work.moment).await?;
         }
-        Ok(planned)
+        Ok((planned, later))
     }
 
     /// What is stored of each group, where that matters.

@@ -1,6 +1,6 @@
 //! UNIQUE indexes: no two elements have the same values.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use bytes::Bytes;
 use graph::{EdgeKey, EdgeView, VertexView};
@@ -88,4 +88,53 @@ pub(super) fn check_uniques<T>(planned: &[(Group, Planned<T>)]) -> Result<(), Er
         }
     }
     Ok(())
+}
+
+/// Splits off the groups that take a value which another leaves in the same request, as one that has expired does: a commit writes the row of
+/// a value once, so they come in the next one.
+pub(super) fn split_later<T>(planned: &mut Vec<(Group, Planned<T>)>) -> Vec<Group> {
+    if planned.iter().all(|(_, plan)| plan.left_uniques.is_empty()) {
+        return Vec::new();
+    }
+    let mut written = HashSet::new();
+    let (mut now, mut later) = (Vec::with_capacity(planned.len()), Vec::new());
+    for (group, plan) in planned.drain(..) {
+        let rows = plan.uniques.iter().chain(&plan.left_uniques).map(|(key, _)| (group.bucket, key.clone()));
+        let rows: Vec<(u32, Bytes)> = rows.collect();
+        if rows.iter().any(|row| written.contains(row)) {
+            later.push(group);
+            continue;
+        }
+        written.extend(rows);
+        now.push((group, plan));
+    }
+    *planned = now;
+    later
+}
+
+#[cfg(test)]
+mod tests {
+    use graph::Vertex;
+    use smallvec::smallvec;
+
+    use super::*;
+
+    #[test]
+    fn who_takes_what_another_leaves_comes_later() {
+        let row = |name: &'static str| (Bytes::from_static(name.as_bytes()), Bytes::new());
+        let of = |key: &'static str, takes: &[&'static str], leaves: &[&'static str]| {
+            let plan = Planned::<Vertex> {
+                uniques: takes.iter().copied().map(row).collect(),
+                left_uniques: leaves.iter().copied().map(row).collect(),
+                ..Planned::default()
+            };
+            (Group { bucket: 0, key: key.into(), members: smallvec![0] }, plan)
+        };
+        let named = |groups: Vec<Group>| groups.into_iter().map(|group| group.key).collect::<Vec<_>>();
+        let mut exchange = vec![of("a", &["y"], &["x"]), of("b", &["x"], &["y"]), of("c", &["z"], &[])];
+        assert_eq!(named(split_later(&mut exchange)), ["b"]);
+        assert_eq!(named(exchange.into_iter().map(|(group, _)| group).collect()), ["a", "c"]);
+        let mut apart = vec![of("a", &["x"], &[]), of("b", &["y"], &[])];
+        assert_eq!((split_later(&mut apart).len(), apart.len()), (0, 2));
+    }
 }
