@@ -50,7 +50,7 @@ pub use algorithms::{AlgorithmJobs, AlgorithmOptions};
 pub use callers::administrators_only;
 pub use problem::{refusal, refuse};
 pub use state::{Api, Limits};
-pub use traversals::Lane;
+pub use traversals::{Lane, WALK_BYTES_MAX};
 
 use api_http::{Document, FrontEnd, Route};
 use http::Method;

@@ -73,6 +73,7 @@ pub use retry::ReadAttempts;
 pub use skips::SkipLog;
 pub use snapshot::Snapshot;
 pub use store::Store;
+pub use store_contract::limits::SCAN_RANGES_MAX;
 pub use store_contract::{
     Append, Appended, COMMIT_BYTES_MAX, Change, ChangeRecord, Clock, Commit, CommitWithAppends, Condition,
     Cursor, Deadline, Direction, Epoch, Error, ErrorKind, FeedOptions, FeedPage, Lane, Lease, LimitExceeded,

@@ -13,6 +13,9 @@ const PAUSES_INLINE: usize = 16;
 /// What a walk remembers whose owner says nothing of it, in bytes.
 const BYTES_MAX: usize = 1 << 30;
 
+/// The most that [`WalkOptions::bytes_max`] may be: what a walk has met is numbered in 32 bits.
+pub const WALK_BYTES_MAX: usize = 2 << 30;
+
 /// How far one walk may go, and where it runs.
 #[derive(Clone, Debug)]
 pub struct WalkOptions {
@@ -20,7 +23,7 @@ pub struct WalkOptions {
     pub lane: Lane,
     /// Until when it may take.
     pub deadline: Deadline,
-    /// The most bytes that it remembers.
+    /// The most bytes that it remembers; no more than [`WALK_BYTES_MAX`].
     pub bytes_max: usize,
 }
 

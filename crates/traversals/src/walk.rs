@@ -8,7 +8,7 @@ use model_graph::Reader;
 use store::Pace;
 
 use crate::marks::PerVertex;
-use crate::{Error, LabelFilter, Measure, Numbering, WalkOptions, filter};
+use crate::{Error, LabelFilter, Measure, Numbering, WALK_BYTES_MAX, WalkOptions, filter};
 
 pub(crate) use expansion::{Expansion, Hop, Weighing};
 
@@ -37,7 +37,7 @@ impl<'a> Walk<'a> {
             known: Numbering::default(),
             measure: Measure::default(),
             pace: Pace::new(options.deadline.clone()),
-            bytes_max: options.bytes_max,
+            bytes_max: options.bytes_max.min(WALK_BYTES_MAX),
             others: 0,
             verdicts: PerVertex::new(None),
         }

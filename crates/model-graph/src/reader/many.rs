@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use graph::{EdgeDirection, LabelId, keys};
-use store::{RangeList, RangePages, ScanLimits, rest};
+use store::{RangeList, RangePages, SCAN_RANGES_MAX, ScanLimits, rest};
 
 use super::Reader;
 use super::edges::{EdgePages, EdgeRef, Place, edge_of_row};
@@ -14,7 +14,7 @@ use crate::Error;
 const EDGES_EACH: usize = 128;
 /// So many bytes of them.
 const BYTES_EACH: usize = 64 * 1024;
-/// Ranges that are read at once.
+/// Ranges that are read best at once.
 const RANGES_MAX: usize = 512;
 /// Rows that are read without a rest.
 const ROWS_AT_ONCE: usize = 4_096;
@@ -113,7 +113,9 @@ impl<'a> EdgesOfMany<'a> {
             bytes: BYTES_MAX,
         };
         let mut is_begun = false;
-        while self.pages.unread() > 0 && self.pages.bytes() < limits.bytes {
+        // Of a vertex with more labels than that, all are read page by page.
+        let is_listed = self.ranges.len() <= SCAN_RANGES_MAX;
+        while is_listed && self.pages.unread() > 0 && self.pages.bytes() < limits.bytes {
             if is_begun {
                 rest().await;
             }

@@ -27,6 +27,8 @@ settings_table! {
 impl HugeGraph {
     /// Checks the values.
     pub(super) fn check(&self) -> anyhow::Result<()> {
+        let (walk, most) = (self.walk_memory_bytes_max.as_usize(), api_hugegraph::WALK_BYTES_MAX);
+        anyhow::ensure!(walk <= most, "walk_memory_bytes_max must be at most {} MiB", most >> 20);
         at_least_one(&[("batch_elements_max", self.batch_elements_max)])
     }
 }

@@ -213,8 +213,7 @@ impl<'w> Expansion<'w, '_> {
 
     /// Reads the first edges of the next vertices of the frontier.
     async fn read_near(&mut self) -> Result<(), Error> {
-        let most =
-            (2 * self.near_of.len()).clamp(VERTICES_FIRST, self.near.vertices_max().max(VERTICES_FIRST));
+        let most = (2 * self.near_of.len()).max(VERTICES_FIRST).min(self.near.vertices_max());
         let end = self.at.saturating_add(most).min(self.frontier.len());
         let (known, frontier, order) = (&self.walk.known, self.frontier, &self.order);
         let vertex_keys = (self.at..end).map(|at| known.key(vertex_at(frontier, order, at)));
