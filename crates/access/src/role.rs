@@ -99,8 +99,7 @@ impl Role {
         grants
     }
 
-    /// On which things of a type in a graph an action is allowed. What a resource says of properties is not looked at where the thing is
-    /// not at hand: such a resource allows nothing.
+    /// On which things of a type in a graph an action is allowed. A resource that demands properties allows nothing: no thing is read here.
     pub fn allowed(&self, (space, graph): (&str, &str), action: Action, needed: ResourceType) -> Allowed {
         if self.is_admin {
             return Allowed::All;
@@ -127,10 +126,14 @@ impl Role {
         if some.is_empty() { Allowed::Nothing } else { Allowed::Some(Labels(some)) }
     }
 
-    /// Whether an action is allowed on what belongs to no graph: users, groups, grants, projects; `name` is theirs.
+    /// Whether an action is allowed on what belongs to no graph: users, groups, grants, projects; `name` is theirs. As with
+    /// [`Role::allowed`], a resource that demands properties allows nothing.
     pub(crate) fn allows_beside(&self, action: Action, needed: ResourceType, name: &str) -> bool {
         let mut rules = self.granted.values().filter_map(|actions| actions.get(&action)).flatten();
-        self.is_admin || rules.any(|rule| rule.resource.kind.covers(needed) && rule.has_label(name))
+        let allows = |rule: &Rule| {
+            rule.resource.kind.covers(needed) && !rule.resource.has_conditions() && rule.has_label(name)
+        };
+        self.is_admin || rules.any(allows)
     }
 
     /// Whether all that the other may do is allowed, too: nobody gives what he has not.

@@ -56,6 +56,13 @@ fn conditions_on_properties_allow_nothing_unseen() {
     assert!(seen(&role(GRAPH, Action::Read, &[narrow.clone()]), GRAPH, ResourceType::Vertex).is_empty());
     narrow.properties = serde_json::from_str(r#"{"*":"*"}"#).unwrap();
     assert_eq!(seen(&role(GRAPH, Action::Read, &[narrow]), GRAPH, ResourceType::Vertex).len(), 3);
+    for (properties, expected) in [(r#"{"city":"x"}"#, false), (r#"{"*":"*"}"#, true), ("null", true)] {
+        let mut users = Resource::any(ResourceType::UserGroup);
+        users.properties = serde_json::from_str(properties).unwrap();
+        let role = role(GRAPH, Action::Write, &[users]);
+        let allows = role.allows_beside(Action::Write, ResourceType::UserGroup, "boss");
+        assert_eq!(allows, expected, "{properties}");
+    }
 }
 
 #[test]
