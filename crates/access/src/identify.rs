@@ -127,18 +127,21 @@ impl Users {
     pub async fn identify(&self, tenant: &TenantName, proof: Proof<'_>) -> Result<Arc<Caller>, Error> {
         let directory = Directory::of(&self.shared.graphs, tenant).await?;
         match proof {
-            Proof::Password(name, password) => self.by_password(tenant, &directory, name, password).await,
+            Proof::Password(name, password) => {
+                Ok(self.by_password(tenant, &directory, name, password).await?.caller.clone())
+            }
             Proof::Token(token) => self.by_token(tenant, &directory, token).await,
         }
     }
 
+    /// The user whose password it is, as it was checked: what is read of him later may have another password.
     async fn by_password(
         &self,
         tenant: &TenantName,
         directory: &Directory,
         name: &str,
         password: &str,
-    ) -> Result<Arc<Caller>, Error> {
+    ) -> Result<Arc<Known>, Error> {
         let generation = directory.generation().await?;
         let entry = (tenant.clone(), Box::from(name));
         let known = self.shared.known.lock().get(&entry).cloned();
@@ -149,7 +152,7 @@ impl Users {
         };
         let known = known.filter(was_right);
         if let Some(known) = known.as_ref().filter(|known| known.generation == generation) {
-            return Ok(known.caller.clone());
+            return Ok(known.clone());
         }
         let user = self.user(directory, &user_named(name)).await?;
         let is_right = match (&user, known) {
@@ -174,12 +177,12 @@ impl Users {
         entry: (TenantName, Box<str>),
         directory: &Directory,
         (generation, user, tag): (Generation, User, Option<hmac::Tag>),
-    ) -> Result<Arc<Caller>, Error> {
+    ) -> Result<Arc<Known>, Error> {
         let role = directory.role_of_user(&user).await?;
         let caller = Arc::new(Caller { user: user.name.as_str().into(), role });
-        let known = Known { generation, user, tag, caller: caller.clone() };
-        self.shared.known.lock().put(entry, Arc::new(known));
-        Ok(caller)
+        let known = Arc::new(Known { generation, user, tag, caller });
+        self.shared.known.lock().put(entry, known.clone());
+        Ok(known)
     }
 
     async fn by_token(
@@ -202,7 +205,7 @@ impl Users {
             return Err(Error::Unknown);
         }
         let tag = known.filter(|known| known.user.password == user.password).and_then(|known| known.tag);
-        self.remember(entry, directory, (generation, user, tag)).await
+        Ok(self.remember(entry, directory, (generation, user, tag)).await?.caller.clone())
     }
 
     /// What a token says, if it is ours, has not expired and was not given back; and what it is signed by.
@@ -231,10 +234,11 @@ impl Users {
         (name, password): (&str, &str),
         duration: Option<Duration>,
     ) -> Result<String, Error> {
-        self.identify(tenant, Proof::Password(name, password)).await?;
+        let directory = Directory::of(&self.shared.graphs, tenant).await?;
+        let known = self.by_password(tenant, &directory, name, password).await?;
         let directory = Directory::of_or_create(&self.shared.graphs, tenant).await?;
         let key = self.token_key(&directory).await?;
-        let user = self.user(&directory, &user_named(name)).await?.ok_or(Error::Unknown)?;
+        let user = &known.user;
         let longest = self.shared.options.token_duration;
         let duration = duration.map_or(longest, |wanted| wanted.min(longest));
         let seconds = i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
@@ -244,8 +248,8 @@ impl Users {
             user_id: user.id(),
             exp: self.seconds().saturating_add(seconds),
             jti: BASE64.encode(token),
-            pwd: self.password_sign(&key, &user),
-            user_name: user.name,
+            pwd: self.password_sign(&key, user),
+            user_name: user.name.clone(),
         };
         Ok(tokens::signed(&claims, &key))
     }

@@ -1,6 +1,7 @@
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use model_graph::{Clock, GraphOptions, Graphs, TenantName, Timestamp};
@@ -15,11 +16,17 @@ const GRAPH: (&str, &str) = ("DEFAULT", "hugegraph");
 
 /// Never the same twice.
 fn random(bytes: &mut [u8]) {
-    static NEXT: AtomicU8 = AtomicU8::new(1);
-    bytes.fill(NEXT.fetch_add(1, Ordering::Relaxed));
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+    bytes.iter_mut().zip(number.iter().cycle()).for_each(|(byte, next)| *byte = *next);
 }
 
 fn users() -> (Users, Clock) {
+    users_hashed(3)
+}
+
+/// The same, whose passwords take so many rounds.
+fn users_hashed(rounds: u32) -> (Users, Clock) {
     let clock = Clock::manual(START);
     let options = GraphOptions { tenants_max: 10, graphs_max: 10, buckets: 1 };
     let graphs = Graphs::new(store::testing::memory(clock.clone()), options);
@@ -27,7 +34,7 @@ fn users() -> (Users, Clock) {
         is_on: true,
         admin_password: Some("pa".into()),
         token_duration: Duration::from_secs(60),
-        password_rounds: NonZeroU32::new(3).unwrap(),
+        password_rounds: NonZeroU32::new(rounds).unwrap(),
         random,
     };
     (Users::new(graphs, clock.clone(), options), clock)
@@ -277,4 +284,42 @@ async fn projects_come_and_go_with_their_groups() {
     assert!(names(admin.list_groups(None).await.unwrap()).is_empty());
     assert!(admin.list_accesses((None, None), None).await.unwrap().is_empty());
     assert!(admin.list_targets(None).await.unwrap().is_empty());
+}
+
+/// So many that a hash is never done as soon as it is begun.
+const SLOW_ROUNDS: u32 = 50_000;
+
+/// What a future comes to that has begun, and waits for its hash, while another one runs to its end.
+async fn overtaken<T>(first: impl Future<Output = T>, second: impl Future) -> T {
+    let mut first = std::pin::pin!(first);
+    let begun = std::future::poll_fn(|cx| Poll::Ready(first.as_mut().poll(cx))).await;
+    second.await;
+    match begun {
+        Poll::Ready(done) => done,
+        Poll::Pending => first.await,
+    }
+}
+
+#[tokio::test]
+async fn who_logs_in_with_a_password_that_is_changed_meanwhile_gets_a_token_of_the_old_one() {
+    let (users, _) = users_hashed(SLOW_ROUNDS);
+    grant(&users, "").await;
+    let managed = users.of(&tenant(""), users.anybody()).await.unwrap();
+    let default = tenant("");
+    let change = async { managed.update_user("boss", draft("boss", "new")).await.unwrap() };
+    let token = overtaken(users.log_in(&default, ("boss", "secret"), None), change).await.unwrap();
+    assert!(matches!(by_token(&users, "", &token).await, Err(Error::Unknown)));
+    assert!(by_password(&users, "", "boss", "new").await.is_ok());
+}
+
+#[tokio::test]
+async fn the_first_change_of_the_administrator_keeps_a_password_set_meanwhile() {
+    let (users, _) = users_hashed(SLOW_ROUNDS);
+    let managed = users.of_or_create(&tenant(""), users.anybody()).await.unwrap();
+    let phone = UserDraft { phone: Some("1".into()), ..UserDraft::default() };
+    let set = async { managed.update_user("admin", draft("admin", "new")).await.unwrap() };
+    overtaken(managed.update_user("admin", phone), set).await.unwrap();
+    assert!(by_password(&users, "", "admin", "new").await.is_ok());
+    assert!(is_unknown(&users, "", "admin", "pa").await);
+    assert_eq!(managed.get_user("admin").await.unwrap().phone.as_deref(), Some("1"));
 }

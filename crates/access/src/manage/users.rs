@@ -75,15 +75,18 @@ impl Managed {
         }
         // Of the administrator of the settings a password must be stored with the rest.
         let of_settings = self.users.admin_password().filter(|_| first.password.is_empty());
-        let password = match draft.password.as_deref().filter(|given| !given.is_empty()).or(of_settings) {
+        let given = draft.password.as_deref().filter(|given| !given.is_empty());
+        let password = match given.or(of_settings) {
             Some(password) => Some(self.users.shared.passwords.hash(password).await?),
             None => None,
         };
-        let (id, draft, password) = (&id, &draft, password.as_deref());
+        let (id, draft, password, is_given) = (&id, &draft, password.as_deref(), given.is_some());
         let think = || async move {
             let mut user = self.found_user(id).await?;
             self.check_touch(Action::Write, &user).await?;
-            draft.apply(&mut user, password);
+            // Another change may have set a password while that of the settings was hashed.
+            let is_wanted = is_given || user.password.is_empty();
+            draft.apply(&mut user, password.filter(|_| is_wanted));
             user.origin.update(self.now());
             let changes = vec![put(&user)];
             Ok((user, changes))
