@@ -7,7 +7,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
 use lru::LruCache;
-use model_graph::{Clock, Generation, Graphs, TenantName, Timestamp};
+use model_graph::{Clock, Generation, Graphs, OBJECTS_MAX, ObjectChange, TenantName, Timestamp};
 use parking_lot::Mutex;
 use ring::hmac;
 
@@ -197,11 +197,14 @@ impl Users {
         let entry = (tenant.clone(), name);
         let known = self.shared.known.lock().get(&entry).cloned();
         if let Some(known) = known.as_ref().filter(|known| known.generation == generation) {
-            let is_same = self.password_sign(&key, &known.user) == claims.pwd;
-            return if is_same { Ok(known.caller.clone()) } else { Err(Error::Unknown) };
+            return if self.is_of(&claims, &key, &known.user) {
+                Ok(known.caller.clone())
+            } else {
+                Err(Error::Unknown)
+            };
         }
         let user = self.user(directory, &claims.user_id).await?.ok_or(Error::Unknown)?;
-        if self.password_sign(&key, &user) != claims.pwd {
+        if !self.is_of(&claims, &key, &user) {
             return Err(Error::Unknown);
         }
         let tag = known.filter(|known| known.user.password == user.password).and_then(|known| known.tag);
@@ -216,7 +219,7 @@ impl Users {
         if !tokens::is_signed(token, &key) || claims.exp <= self.seconds() {
             return Err(Error::Unknown);
         }
-        let logout = Logout { token: claims.jti.clone(), expires: claims.exp };
+        let logout = logout_of(&claims);
         if directory.get::<Logout>(&logout.id()).await?.is_some() {
             return Err(Error::Unknown);
         }
@@ -248,31 +251,50 @@ impl Users {
             user_id: user.id(),
             exp: self.seconds().saturating_add(seconds),
             jti: BASE64.encode(token),
-            pwd: self.password_sign(&key, user),
+            pwd: self.password_sign(&key, user).ok_or(Error::Unknown)?,
             user_name: user.name.clone(),
         };
         Ok(tokens::signed(&claims, &key))
     }
 
-    /// Takes a token back: nobody is known by it any more. Cost: one commit.
+    /// Takes a token back: nobody is known by it any more. Cost: a read for each of the user's that were given back and have not expired,
+    /// one commit.
     ///
     /// # Errors
     ///
     /// [`Error::Unknown`] if it is none; if the store refuses.
     pub async fn log_out(&self, tenant: &TenantName, token: &str) -> Result<(), Error> {
         let directory = Directory::of(&self.shared.graphs, tenant).await?;
-        let (claims, _) = self.checked(&directory, token).await?;
-        let logout = Logout { token: claims.jti, expires: claims.exp };
+        let (claims, key) = self.checked(&directory, token).await?;
+        let (directory, claims, key) = (&directory, &claims, &key);
+        directory.change(|| self.given_back(directory, claims, key)).await
+    }
+
+    /// What takes a token back. Where too many would be stored, all tokens of the user are ended instead: nobody can fill the tenant's room
+    /// for them, and a full one stops nobody.
+    async fn given_back(
+        &self,
+        directory: &Directory,
+        claims: &Claims,
+        key: &hmac::Key,
+    ) -> Result<((), Vec<ObjectChange>), Error> {
+        let user = self.user(directory, &claims.user_id).await?;
+        let mut user = user.filter(|user| self.is_of(claims, key, user)).ok_or(Error::Unknown)?;
         let now = self.seconds();
-        let (directory, logout) = (&directory, &logout);
-        directory
-            .change(|| async move {
-                let mut changes = vec![put(logout)];
-                let expired = directory.list::<Logout>(LOGOUTS_SWEPT).await?;
-                changes.extend(expired.iter().filter(|other| other.expires <= now).map(gone));
-                Ok(((), changes))
-            })
-            .await
+        let mut expired = directory.list::<Logout>(LOGOUTS_SWEPT).await?;
+        expired.retain(|other| other.expires <= now);
+        let mut of_user = directory.find::<Logout>("user", &claims.user_id).await?;
+        of_user.retain(|other| other.expires > now);
+        let stored = directory.generation().await?.count(Logout::KIND).saturating_sub(expired.len());
+        let mut changes: Vec<_> = expired.iter().map(gone).collect();
+        if of_user.len() < LOGOUTS_OF_USER_MAX && stored < OBJECTS_MAX {
+            changes.push(put(&logout_of(claims)));
+        } else {
+            user.token_epoch = user.token_epoch.wrapping_add(1);
+            changes.push(put(&user));
+            changes.extend(of_user.iter().map(gone));
+        }
+        Ok(((), changes))
     }
 
     /// By what tokens of the tenant are signed; made the first time.
@@ -305,7 +327,7 @@ impl Users {
         let origin = Origin::new(SYSTEM, self.shared.started);
         let name = ADMIN.to_owned();
         let (password, phone, email, avatar, description) = (String::new(), None, None, None, None);
-        Some(User { name, password, phone, email, avatar, description, origin })
+        Some(User { name, password, token_epoch: 0, phone, email, avatar, description, origin })
     }
 
     /// The password of the settings.
@@ -320,15 +342,26 @@ impl Users {
         hmac::verify(&self.shared.key, password.as_bytes(), tag.as_ref()).is_ok()
     }
 
-    /// What a token says of a user's password: a new password ends it.
-    fn password_sign(&self, key: &hmac::Key, user: &User) -> String {
+    /// Whether a token was given to this user, for his password, and not ended since.
+    fn is_of(&self, claims: &Claims, key: &hmac::Key, user: &User) -> bool {
+        self.password_sign(key, user).is_some_and(|sign| sign == claims.pwd)
+    }
+
+    /// What a token says of a user's password: a new password ends it, and so does a new epoch. `None`: the user has the password of the
+    /// settings, and there is none.
+    fn password_sign(&self, key: &hmac::Key, user: &User) -> Option<String> {
         let password = match user.password.as_str() {
-            "" => self.admin_password().expect("a user without a stored password is that of the settings"),
+            "" => self.admin_password()?,
             stored => stored,
         };
-        let tag = hmac::sign(key, password.as_bytes());
+        let mut signed = hmac::Context::with_key(key);
+        signed.update(password.as_bytes());
+        if user.token_epoch > 0 {
+            signed.update(&user.token_epoch.to_be_bytes());
+        }
+        let tag = signed.sign();
         let (sign, _) = tag.as_ref().split_at(NAME_BYTES);
-        BASE64.encode(sign)
+        Some(BASE64.encode(sign))
     }
 
     fn seconds(&self) -> i64 {
@@ -338,6 +371,13 @@ impl Users {
 
 /// How many given back tokens are looked at for those that have expired, each time one more is.
 const LOGOUTS_SWEPT: usize = 100;
+/// The most given back tokens of one user that have not expired: one in five minutes of a day.
+const LOGOUTS_OF_USER_MAX: usize = 300;
+
+/// What is stored of a token that is given back.
+fn logout_of(claims: &Claims) -> Logout {
+    Logout { token: claims.jti.clone(), user: claims.user_id.clone(), expires: claims.exp }
+}
 
 /// What is hashed of a name and a password: no two pairs are the same.
 fn said_password(tenant: &TenantName, name: &str, password: &str) -> Vec<u8> {

@@ -166,3 +166,8 @@ fn denied(action: Action, kind: ResourceType, name: &str) -> Error {
         kind.name()
     ))
 }
+
+/// Refuses a name that the other one of users and groups has.
+fn name_taken(name: &str, of: &str) -> Error {
+    Error::Invalid(format!("The name '{name}' is that of a {of}: no user has the name of a group"))
+}

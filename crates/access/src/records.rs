@@ -57,8 +57,11 @@ impl Origin {
 pub struct User {
     /// The name.
     pub name: String,
-    /// What is kept of the password (`passwords.rs`).
+    /// The hash of the password (`passwords.rs`); empty: it is that of the settings.
     pub(crate) password: String,
+    /// How often all tokens of the user were ended at once.
+    #[serde(default)]
+    pub(crate) token_epoch: u64,
     /// What else is said.
     pub phone: Option<String>,
     /// What else is said.
@@ -211,6 +214,9 @@ pub(crate) struct TokenKey {
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Logout {
     pub(crate) token: String,
+    /// The id of its user.
+    #[serde(default)]
+    pub(crate) user: String,
     /// When it would have expired, in seconds since 1970.
     pub(crate) expires: i64,
 }
@@ -428,6 +434,10 @@ impl Record for Logout {
     /// The first to expire come first.
     fn id(&self) -> String {
         format!("{:012}-{}", self.expires, self.token)
+    }
+
+    fn found_by(&self) -> Vec<(&'static str, String)> {
+        vec![("user", self.user.clone())]
     }
 }
 

@@ -323,3 +323,65 @@ async fn the_first_change_of_the_administrator_keeps_a_password_set_meanwhile() 
     assert!(is_unknown(&users, "", "admin", "pa").await);
     assert_eq!(managed.get_user("admin").await.unwrap().phone.as_deref(), Some("1"));
 }
+
+#[tokio::test]
+async fn no_user_has_the_name_of_a_group() {
+    let (users, _) = users();
+    grant(&users, "").await;
+    let admin = users.of(&tenant(""), users.anybody()).await.unwrap();
+    let is_invalid = |refused: Result<(), Error>| matches!(refused, Err(Error::Invalid(_)));
+    assert!(is_invalid(admin.create_user(draft("all", "x")).await.map(drop)));
+    for name in ["boss", "admin"] {
+        assert!(is_invalid(admin.create_group(name.into(), None).await.map(drop)), "{name}");
+    }
+    admin.create_user(draft("op_p", "x")).await.unwrap();
+    assert!(is_invalid(admin.create_project(GRAPH, "p".into(), None).await.map(drop)));
+    // What a group that is no more, or an earlier version, left behind goes, too.
+    let both = [false, true].map(|is_group| crate::directory::put(&manager("gs1", "boss", is_group)));
+    let directory = crate::directory::Directory::of(&users.shared.graphs, &tenant("")).await.unwrap();
+    directory.change(async || Ok(((), both.to_vec()))).await.unwrap();
+    admin.delete_manager(ManagerKind::Space, "gs1", "boss").await.unwrap();
+    assert!(admin.list_managers(ManagerKind::Space, "gs1").await.unwrap().is_empty());
+}
+
+fn manager(space: &str, name: &str, is_group: bool) -> crate::Manager {
+    crate::Manager::new(ManagerKind::Space, space, name, is_group)
+}
+
+#[tokio::test]
+async fn nobody_fills_the_room_for_given_back_tokens() {
+    let (users, clock) = users();
+    grant(&users, "").await;
+    let default = tenant("");
+    for (name, password) in [("boss", "secret"), ("admin", "pa")] {
+        let first = users.log_in(&default, (name, password), None).await.unwrap();
+        let open = users.log_in(&default, (name, password), None).await.unwrap();
+        users.log_out(&default, &first).await.unwrap();
+        for _ in 0..350 {
+            let token = users.log_in(&default, (name, password), None).await.unwrap();
+            users.log_out(&default, &token).await.unwrap();
+            assert!(matches!(by_token(&users, "", &token).await, Err(Error::Unknown)));
+        }
+        // Those that are no longer stored are given back all the same, and with them one that was not.
+        for ended in [&first, &open] {
+            assert!(matches!(by_token(&users, "", ended).await, Err(Error::Unknown)));
+            assert!(matches!(users.log_out(&default, ended).await, Err(Error::Unknown)));
+        }
+        let token = users.log_in(&default, (name, password), None).await.unwrap();
+        assert!(by_token(&users, "", &token).await.is_ok());
+    }
+    let directory = crate::directory::Directory::of(&users.shared.graphs, &default).await.unwrap();
+    let stored = async || directory.list::<crate::records::Logout>(10_000).await.unwrap().len();
+    assert!(stored().await <= 2 * 300);
+    // They go when they have expired.
+    clock.set(Timestamp(START.0 + 61_000_000));
+    for _ in 0..3 {
+        let token = users.log_in(&default, ("boss", "secret"), None).await.unwrap();
+        users.log_out(&default, &token).await.unwrap();
+    }
+    assert_eq!(stored().await, 3);
+    assert!(
+        by_password(&users, "", "admin", "pa").await.unwrap().role.is_admin(),
+        "still that of the settings"
+    );
+}

@@ -1,6 +1,7 @@
 //! Groups, targets, who is in a group, and what a group may do with a target.
 
-use super::{Managed, denied};
+use super::{Managed, denied, name_taken};
+use crate::directory::ADMIN;
 use crate::records::{
     Access, Belong, Group, Record, Target, access_meant, belong_meant, check_name, group_meant, target_meant,
     user_meant,
@@ -20,8 +21,19 @@ impl Managed {
     pub async fn create_group(&self, name: String, description: Option<String>) -> Result<Group, Error> {
         check_name("group", &name)?;
         self.check(Action::Write, ResourceType::UserGroup, &name)?;
-        self.create(Group { name, description, origin: self.origin() }, || std::future::ready(Ok(Vec::new())))
-            .await
+        let group = Group { name, description, origin: self.origin() };
+        let name = &group.name.clone();
+        let more = || async move {
+            self.check_is_no_user(name).await?;
+            Ok(Vec::new())
+        };
+        self.create(group, more).await
+    }
+
+    /// Refuses the name of a user for a group: managers are named without saying which of both they are.
+    pub(super) async fn check_is_no_user(&self, name: &str) -> Result<(), Error> {
+        let is_user = name == ADMIN || self.users.user(&self.directory, &user_meant(name)).await?.is_some();
+        if is_user { Err(name_taken(name, "user")) } else { Ok(()) }
     }
 
     /// Changes what is said of a group.

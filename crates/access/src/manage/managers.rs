@@ -40,8 +40,9 @@ impl Managed {
         }
         self.check_may_name(kind, space)?;
         let think = || async move {
-            let is_group = self.is_group(name).await?;
-            Ok(((), vec![gone(&Manager::new(kind, space, name, is_group))]))
+            // Refuses a name of nobody.
+            self.is_group(name).await?;
+            Ok(((), [false, true].map(|is_group| gone(&Manager::new(kind, space, name, is_group))).to_vec()))
         };
         self.directory.change(think).await
     }

@@ -54,6 +54,7 @@ impl Managed {
         let more = || async move {
             for group in [admins, operators] {
                 is_new(directory, group).await?;
+                self.check_is_no_user(&group.name).await?;
             }
             is_new(directory, target).await?;
             let mut changes = vec![put(admins), put(operators), put(target)];

@@ -2,9 +2,9 @@
 
 use model_graph::ObjectChange;
 
-use super::{Managed, denied};
+use super::{Managed, denied, name_taken};
 use crate::directory::{ADMIN, put};
-use crate::records::{Belong, Manager, Record, User, check_name, user_meant};
+use crate::records::{Belong, Group, Manager, Record, User, check_name, group_meant, user_meant};
 use crate::role::Role;
 use crate::{Action, Error, ResourceType};
 
@@ -56,9 +56,17 @@ impl Managed {
         let password = self.users.shared.passwords.hash(given).await?;
         let origin = self.origin();
         let (phone, email, avatar, description) = (None, None, None, None);
-        let mut user = User { name, password, phone, email, avatar, description, origin };
+        let token_epoch = 0;
+        let mut user = User { name, password, token_epoch, phone, email, avatar, description, origin };
         draft.apply(&mut user, None);
-        self.create(user, || std::future::ready(Ok(Vec::new()))).await
+        let name = &user.name.clone();
+        let more = || async move {
+            match self.directory.get::<Group>(&group_meant(name)).await? {
+                Some(_) => Err(name_taken(name, "group")),
+                None => Ok(Vec::new()),
+            }
+        };
+        self.create(user, more).await
     }
 
     /// Changes a user. Everybody may change himself.
