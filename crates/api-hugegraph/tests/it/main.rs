@@ -4,6 +4,7 @@
 //! a request as in HTTP, and the expected answer in lines that start with `<`.
 //! `UPDATE_GOLDEN=1 cargo test -p api-hugegraph` rewrites the answers; read the diff.
 
+mod guards;
 mod service;
 mod walks;
 
