@@ -34,10 +34,15 @@ mod tests {
         ("api-ngsi-ld", &["api-http", "lang-json", "lang-ngsi-ld", "model-entities", "tenant-contexts"]),
         ("api-tsm", &["api-http", "egress", "lang-json", "lang-time", "model-series"]),
         (
+            "api-hugegraph-wire",
+            &["access", "api-http", "graph", "lang-json", "lang-time", "model-graph", "traversals"],
+        ),
+        (
             "api-hugegraph",
             &[
                 "access",
                 "api-http",
+                "api-hugegraph-wire",
                 "graph",
                 "graph-algorithms",
                 "lang-json",

@@ -32,8 +32,6 @@
 //! }
 //! ```
 
-mod problem;
-mod wire;
 mod algorithms;
 mod state;
 mod needs;
@@ -44,6 +42,8 @@ pub mod metrics;
 mod openapi;
 mod table;
 mod routes;
+
+use api_hugegraph_wire::{self as wire, problem};
 
 pub use access::{AccessOptions, PASSWORD_BYTES_MAX, Users};
 pub use algorithms::{AlgorithmJobs, AlgorithmOptions};

@@ -70,7 +70,7 @@ pub async fn collection_paths(
         let mut walk = Walk::new(reader, options);
         let mut ahead = Side::of(&mut walk, &asked.sources);
         let mut back = Side::of(&mut walk, &asked.targets);
-        let mut found = PathSet::new(limit_of(asked.limit), &walk);
+        let mut found = PathSet::new(limit_of(asked.limit), walk.bytes_max());
         let backwards = asked.step.reversed();
         for round in 0..asked.max_depth {
             match round % 2 == 0 {
@@ -82,7 +82,8 @@ pub async fn collection_paths(
             }
             walk.check_memory(ahead.bytes() + back.bytes() + found.bytes())?;
         }
-        let paths = found.into_paths(&mut walk)?;
+        walk.check_memory(found.bytes())?;
+        let paths = found.into_paths();
         let edges = walk.edges_of_paths(&paths, &[&asked.step]).await?;
         Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })
     };

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::walk::Walk;
-use crate::{Error, Path};
+use crate::Path;
 
 /// Bytes that a list on the heap takes beside what is in it.
 const LIST_BYTES: usize = size_of::<Vec<u32>>() + 16;
@@ -24,9 +23,9 @@ pub(crate) struct PathSet {
 }
 
 impl PathSet {
-    /// Room for so many paths, and for no more bytes than the walk may remember.
-    pub(crate) fn new(limit: usize, walk: &Walk<'_>) -> Self {
-        Self { seen: HashSet::new(), paths: Vec::new(), bytes: 0, limit, bytes_max: walk.bytes_max() }
+    /// Room for so many paths, and for no more bytes than these: as many as the walk may remember.
+    pub(crate) fn new(limit: usize, bytes_max: usize) -> Self {
+        Self { seen: HashSet::new(), paths: Vec::new(), bytes: 0, limit, bytes_max }
     }
 
     /// Adds a path, if there is room. Whether there is room for more.
@@ -59,12 +58,7 @@ impl PathSet {
     }
 
     /// The paths.
-    ///
-    /// # Errors
-    ///
-    /// If they take more memory than a walk may.
-    pub(crate) fn into_paths(self, walk: &mut Walk<'_>) -> Result<Vec<Path>, Error> {
-        walk.check_memory(self.bytes)?;
-        Ok(self.paths)
+    pub(crate) fn into_paths(self) -> Vec<Path> {
+        self.paths
     }
 }

@@ -90,7 +90,8 @@ async fn find(reader: &Reader, options: &WalkOptions, asked: &Rays, kind: Kind) 
                 break;
             }
         }
-        let paths = search.found.into_paths(&mut walk)?;
+        walk.check_memory(search.found.bytes())?;
+        let paths = search.found.into_paths();
         let edges = walk.edges_of_paths(&paths, &[&asked.step]).await?;
         Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })
     };
@@ -121,7 +122,7 @@ impl Search {
             forest,
             reached,
             reached_count: 1,
-            found: PathSet::new(limit_of(asked.limit), walk),
+            found: PathSet::new(limit_of(asked.limit), walk.bytes_max()),
         }
     }
 

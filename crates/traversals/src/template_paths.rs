@@ -77,7 +77,7 @@ pub async fn template_paths(
         let mut walk = Walk::new(reader, options);
         let mut ahead = Side::of(&mut walk, &asked.sources, asked, true);
         let mut back = Side::of(&mut walk, &asked.targets, asked, false);
-        let mut found = PathSet::new(limit_of(asked.limit), &walk);
+        let mut found = PathSet::new(limit_of(asked.limit), walk.bytes_max());
         let rounds = asked.steps.iter().fold(0_i64, |sum, step| sum.saturating_add(step.max_times));
         for round in 0..rounds {
             let (side, other) = if round % 2 == 0 { (&mut ahead, &back) } else { (&mut back, &ahead) };
@@ -87,7 +87,8 @@ pub async fn template_paths(
                 break;
             }
         }
-        let paths = found.into_paths(&mut walk)?;
+        walk.check_memory(found.bytes())?;
+        let paths = found.into_paths();
         let steps: Vec<&Step> = asked.steps.iter().map(|step| &step.step).collect();
         let edges = walk.edges_of_paths(&paths, &steps).await?;
         Ok(FoundPaths { known: walk.known, paths, edges, measure: walk.measure })

@@ -15,7 +15,7 @@ use model_graph::{Error, StoreErrorKind};
 use serde::Serialize;
 
 /// The media type of errors, and of all JSON.
-pub(crate) const JSON: &str = "application/json;charset=UTF-8";
+pub const JSON: &str = "application/json;charset=UTF-8";
 
 const ILLEGAL_ARGUMENT: &str = "class java.lang.IllegalArgumentException";
 const NOT_FOUND: &str = "class org.apache.hugegraph.exception.NotFoundException";
@@ -38,12 +38,13 @@ const MESSAGE_LETTERS_MAX: usize = 2_048;
 
 /// Why a request is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(crate) struct Problem {
-    pub(crate) status: StatusCode,
+pub struct Problem {
+    /// The status of the answer.
+    pub status: StatusCode,
     /// The exception, as HugeGraph would name it.
     exception: &'static str,
     /// A sentence for people.
-    pub(crate) message: String,
+    pub message: String,
     /// Whether the cause is that stored data is damaged.
     damage: bool,
 }
@@ -66,37 +67,37 @@ impl Problem {
     }
 
     /// The request cannot mean anything, or may not be.
-    pub(crate) fn illegal_argument(message: impl Into<String>) -> Self {
+    pub fn illegal_argument(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, ILLEGAL_ARGUMENT, message)
     }
 
     /// The body is not what it must be.
-    pub(crate) fn bad_body(message: impl Into<String>) -> Self {
+    pub fn bad_body(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, BAD_REQUEST, message)
     }
 
     /// What is asked for is not there.
-    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+    pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, NOT_FOUND, message)
     }
 
     /// Something of the name is there.
-    pub(crate) fn existed(message: impl Into<String>) -> Self {
+    pub fn existed(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, EXISTED, message)
     }
 
     /// Beyond a named limit.
-    pub(crate) fn limit(message: impl Into<String>) -> Self {
+    pub fn limit(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, LIMIT_EXCEEDED, message)
     }
 
     /// An action that there is none of.
-    pub(crate) fn not_supported(message: impl Into<String>) -> Self {
+    pub fn not_supported(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, NOT_SUPPORTED, message)
     }
 
     /// Try again later.
-    pub(crate) fn unavailable(message: impl Into<String>) -> Self {
+    pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, UNAVAILABLE, message)
     }
 
@@ -108,23 +109,23 @@ impl Problem {
     }
 
     /// Stored data is damaged: which goes to the log.
-    pub(crate) fn damaged() -> Self {
+    pub fn damaged() -> Self {
         let message = "stored data is damaged; the server's log says which";
         Self { damage: true, ..Self::new(StatusCode::INTERNAL_SERVER_ERROR, SERVER_ERROR, message) }
     }
 
     /// What is asked for is not built.
-    pub(crate) fn unsupported(message: impl Into<String>) -> Self {
+    pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_IMPLEMENTED, UNSUPPORTED, message)
     }
 
     /// The body is of a media type that is not read here.
-    pub(crate) fn unsupported_media_type(message: impl Into<String>) -> Self {
+    pub fn unsupported_media_type(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, NOT_SUPPORTED, message)
     }
 
     /// A fault of ours: what it was goes to the log, not to the client.
-    pub(crate) fn internal() -> Self {
+    pub fn internal() -> Self {
         let message = "the server failed; its log says why";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, SERVER_ERROR, message)
     }
@@ -135,12 +136,12 @@ impl Problem {
     }
 
     /// Whoever asks is not who he says.
-    pub(crate) fn not_authorized(message: impl Into<String>) -> Self {
+    pub fn not_authorized(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNAUTHORIZED, NOT_AUTHORIZED, message)
     }
 
     /// The answer to the client.
-    pub(crate) fn response(&self) -> Response {
+    pub fn response(&self) -> Response {
         let body = Body { exception: self.exception, message: &self.message, cause: "", trace: [] };
         let body = serde_json::to_vec(&body).expect("texts are always JSON");
         let mut response = json_response(self.status, JSON, body);

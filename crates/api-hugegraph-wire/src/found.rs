@@ -10,20 +10,21 @@ use super::ids::put_vertex_id;
 use super::values::put_scalar;
 
 /// The answer of a walk under way: an object.
-pub(crate) struct WalkAnswer {
+pub struct WalkAnswer {
     out: String,
     commas: Commas,
 }
 
 impl WalkAnswer {
-    pub(crate) fn begin() -> Self {
+    /// An answer with nothing in it yet.
+    pub fn begin() -> Self {
         let mut out = String::with_capacity(1024);
         out.push('{');
         Self { out, commas: Commas::default() }
     }
 
     /// Where the value of a member is to be appended.
-    pub(crate) fn member(&mut self, name: &str) -> &mut String {
+    pub fn member(&mut self, name: &str) -> &mut String {
         self.commas.next(&mut self.out);
         write_string(&mut self.out, name);
         self.out.push(':');
@@ -31,23 +32,23 @@ impl WalkAnswer {
     }
 
     /// What was written so far.
-    pub(crate) fn text(&mut self) -> &mut String {
+    pub fn text(&mut self) -> &mut String {
         &mut self.out
     }
 
     /// A member that is a whole number.
-    pub(crate) fn count(&mut self, name: &str, count: u64) {
+    pub fn count(&mut self, name: &str, count: u64) {
         let out = self.member(name);
         out.push_str(itoa::Buffer::new().format(count));
     }
 
     /// A member that is a number.
-    pub(crate) fn number(&mut self, name: &str, number: f64) {
+    pub fn number(&mut self, name: &str, number: f64) {
         put_number(self.member(name), number);
     }
 
     /// The end, with what was read, and how long it took since `begun`.
-    pub(crate) fn end(mut self, measure: Measure, begun: Instant) -> String {
+    pub fn end(mut self, measure: Measure, begun: Instant) -> String {
         let mut number = itoa::Buffer::new();
         let out = self.member("measure");
         out.push_str("{\"edge_iterations\":");
@@ -61,19 +62,19 @@ impl WalkAnswer {
     }
 
     /// The end.
-    pub(crate) fn finish(mut self) -> String {
+    pub fn finish(mut self) -> String {
         self.out.push('}');
         self.out
     }
 }
 
 /// Appends a number.
-pub(crate) fn put_number(out: &mut String, number: f64) {
+pub fn put_number(out: &mut String, number: f64) {
     put_scalar(out, ScalarRef::Double(number));
 }
 
 /// Appends an object of numbers by vertices.
-pub(crate) fn put_scores(out: &mut String, known: &Numbering, scores: &[(u32, f64)]) {
+pub fn put_scores(out: &mut String, known: &Numbering, scores: &[(u32, f64)]) {
     out.push('{');
     let mut commas = Commas::default();
     for score in scores {
@@ -84,14 +85,14 @@ pub(crate) fn put_scores(out: &mut String, known: &Numbering, scores: &[(u32, f6
 }
 
 /// Appends a vertex and its number, as they are in an object.
-pub(crate) fn put_score(out: &mut String, known: &Numbering, (vertex, score): (u32, f64)) {
+pub fn put_score(out: &mut String, known: &Numbering, (vertex, score): (u32, f64)) {
     write_string(out, &known.id(vertex).to_string());
     out.push(':');
     put_number(out, score);
 }
 
 /// Appends a list of vertex ids.
-pub(crate) fn put_ids(out: &mut String, known: &Numbering, vertices: &[u32]) {
+pub fn put_ids(out: &mut String, known: &Numbering, vertices: &[u32]) {
     out.push('[');
     let mut commas = Commas::default();
     for vertex in vertices {
@@ -102,7 +103,7 @@ pub(crate) fn put_ids(out: &mut String, known: &Numbering, vertices: &[u32]) {
 }
 
 /// Appends a path that has a weight as a whole.
-pub(crate) fn put_weighted_path(out: &mut String, known: &Numbering, path: &Path) {
+pub fn put_weighted_path(out: &mut String, known: &Numbering, path: &Path) {
     out.push_str("{\"weight\":");
     put_number(out, path.weight);
     out.push_str(",\"vertices\":");
@@ -111,7 +112,7 @@ pub(crate) fn put_weighted_path(out: &mut String, known: &Numbering, path: &Path
 }
 
 /// Appends a path; with where it crosses another, if asked for.
-pub(crate) fn put_path(out: &mut String, known: &Numbering, path: &Path, with_crosspoints: bool) {
+pub fn put_path(out: &mut String, known: &Numbering, path: &Path, with_crosspoints: bool) {
     out.push('{');
     let mut commas = Commas::default();
     if let Some(crosspoint) = path.crosspoint.filter(|_| with_crosspoints) {

@@ -7,7 +7,7 @@ use super::dates::put_time;
 use crate::problem::Problem;
 
 /// What is shown of any password.
-pub(crate) const PASSWORD: &str = "******";
+pub const PASSWORD: &str = "******";
 
 /// A time as it is shown.
 fn time(at: model_graph::Timestamp) -> String {
@@ -36,7 +36,7 @@ fn maybe(text: &Option<String>) -> Option<Value> {
 }
 
 /// A user.
-pub(crate) fn user(user: &User) -> Value {
+pub fn user(user: &User) -> Value {
     let members = vec![
         ("user_name", text(&user.name)),
         ("user_password", text(PASSWORD)),
@@ -49,13 +49,13 @@ pub(crate) fn user(user: &User) -> Value {
 }
 
 /// A group.
-pub(crate) fn group(group: &Group) -> Value {
+pub fn group(group: &Group) -> Value {
     let members = vec![("group_name", text(&group.name)), ("group_description", maybe(&group.description))];
     shown("group", group.id(), members, &group.origin)
 }
 
 /// A target.
-pub(crate) fn target(target: &Target) -> Value {
+pub fn target(target: &Target) -> Value {
     let resources = target.resources.as_ref().map(|all| all.iter().map(resource).collect());
     let members = vec![
         ("target_name", text(&target.name)),
@@ -71,7 +71,7 @@ fn resource(resource: &Resource) -> Value {
 }
 
 /// Who is in a group.
-pub(crate) fn belong(belong: &Belong) -> Value {
+pub fn belong(belong: &Belong) -> Value {
     let members = vec![
         ("user", text(&belong.user)),
         ("group", text(&belong.group)),
@@ -81,7 +81,7 @@ pub(crate) fn belong(belong: &Belong) -> Value {
 }
 
 /// What a group may do.
-pub(crate) fn access(access: &Access) -> Value {
+pub fn access(access: &Access) -> Value {
     let members = vec![
         ("group", text(&access.group)),
         ("target", text(&access.target)),
@@ -92,7 +92,7 @@ pub(crate) fn access(access: &Access) -> Value {
 }
 
 /// A project.
-pub(crate) fn project(project: &Project) -> Value {
+pub fn project(project: &Project) -> Value {
     let graphs = (!project.graphs.is_empty()).then(|| json!(project.graphs));
     let members = vec![
         ("project_name", text(&project.name)),
@@ -106,7 +106,7 @@ pub(crate) fn project(project: &Project) -> Value {
 }
 
 /// What somebody may do: `{"roles":{"hugegraph":{"READ":[…]}}}`.
-pub(crate) fn role(role: &Role) -> Value {
+pub fn role(role: &Role) -> Value {
     let mut roles = Map::new();
     for (graph, action, resources) in role.grants() {
         let of_graph = roles.entry(graph).or_insert_with(|| Value::Object(Map::new()));
@@ -122,7 +122,7 @@ pub(crate) fn role(role: &Role) -> Value {
 const BODY_BYTES_MAX: usize = 256 * 1024;
 
 /// The members of a body, taken one by one.
-pub(crate) struct Members {
+pub struct Members {
     kind: &'static str,
     all: Map<String, Value>,
 }
@@ -133,7 +133,7 @@ impl Members {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn of(kind: &'static str, body: &[u8]) -> Result<Self, Problem> {
+    pub fn of(kind: &'static str, body: &[u8]) -> Result<Self, Problem> {
         if body.len() > BODY_BYTES_MAX {
             let message =
                 format!("the body has {} bytes, at most {BODY_BYTES_MAX} are taken here", body.len());
@@ -153,7 +153,7 @@ impl Members {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn text(&mut self, name: &str) -> Result<Option<String>, Problem> {
+    pub fn text(&mut self, name: &str) -> Result<Option<String>, Problem> {
         match self.all.shift_remove(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -162,7 +162,7 @@ impl Members {
     }
 
     /// Any value, if it is given.
-    pub(crate) fn value(&mut self, name: &str) -> Option<Value> {
+    pub fn value(&mut self, name: &str) -> Option<Value> {
         self.all.shift_remove(name)
     }
 
@@ -171,7 +171,7 @@ impl Members {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn number(&mut self, name: &str) -> Result<Option<i64>, Problem> {
+    pub fn number(&mut self, name: &str) -> Result<Option<i64>, Problem> {
         match self.all.shift_remove(name) {
             None => Ok(None),
             Some(value) => value.as_i64().map(Some).ok_or_else(|| self.wrong(name, "a whole number")),
@@ -183,7 +183,7 @@ impl Members {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
+    pub fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Problem> {
         let Some(value) = self.all.shift_remove(name) else { return Ok(None) };
         let texts =
             value.as_array().map(|all| all.iter().map(|one| one.as_str().map(str::to_owned)).collect());
@@ -195,7 +195,7 @@ impl Members {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn resources(&mut self, name: &str) -> Result<Option<Vec<Resource>>, Problem> {
+    pub fn resources(&mut self, name: &str) -> Result<Option<Vec<Resource>>, Problem> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let wrong = || Problem::illegal_argument(format!("Invalid format of resources: {value}"));
         let all = value.as_array().ok_or_else(wrong)?;
@@ -207,7 +207,7 @@ impl Members {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn end(self) -> Result<(), Problem> {
+    pub fn end(self) -> Result<(), Problem> {
         match self.all.keys().next() {
             None => Ok(()),
             Some(name) => Err(Problem::bad_body(format!("Unrecognized field \"{name}\" of {}", self.kind))),

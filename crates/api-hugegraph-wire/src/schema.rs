@@ -10,7 +10,7 @@ use lang_json::{ArrayWriter, ObjectWriter};
 type Object<'o> = ObjectWriter<'o, String>;
 
 /// Appends a part of any kind.
-pub(crate) fn put_part(out: &mut String, schema: &Schema, part: &SchemaPart) {
+pub fn put_part(out: &mut String, schema: &Schema, part: &SchemaPart) {
     match part {
         SchemaPart::PropertyKey(key) => put_property_key(out, key),
         SchemaPart::VertexLabel(label) => put_vertex_label(out, schema, label),

@@ -14,7 +14,7 @@ use crate::problem::Problem;
 /// A step as it is sent. What only some walks know is left out by others.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct StepGiven {
+pub struct StepGiven {
     direction: Option<String>,
     labels: Option<Vec<String>>,
     properties: Option<Map<String, Value>>,
@@ -24,15 +24,15 @@ pub(crate) struct StepGiven {
     max_degree: Option<i64>,
     skip_degree: Option<i64>,
     /// Of customized paths: the property that is the weight of an edge.
-    pub(crate) weight_by: Option<String>,
+    pub weight_by: Option<String>,
     /// Of customized paths: the weight of an edge that does not have it.
-    pub(crate) default_weight: Option<f64>,
+    pub default_weight: Option<f64>,
     /// Of customized paths: the most ways on from a vertex.
-    pub(crate) sample: Option<i64>,
+    pub sample: Option<i64>,
     /// Of templates: how often it is taken.
-    pub(crate) max_times: Option<i64>,
+    pub max_times: Option<i64>,
     /// Of neighbour ranks: the most vertices that it gives.
-    pub(crate) top: Option<i64>,
+    pub top: Option<i64>,
 }
 
 /// A label with conditions, as it is sent.
@@ -46,10 +46,13 @@ struct FilterGiven {
 /// Vertices as they are sent: their ids, or their label and properties.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(crate) struct VerticesGiven {
-    pub(crate) ids: Option<Vec<Value>>,
-    pub(crate) label: Option<String>,
-    pub(crate) properties: Option<Map<String, Value>>,
+pub struct VerticesGiven {
+    /// Their ids.
+    pub ids: Option<Vec<Value>>,
+    /// The label of all.
+    pub label: Option<String>,
+    /// Values that each of them has.
+    pub properties: Option<Map<String, Value>>,
 }
 
 impl StepGiven {
@@ -58,7 +61,7 @@ impl StepGiven {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn step(&self, schema: &Schema, depth_max: usize) -> Result<Step, Problem> {
+    pub fn step(&self, schema: &Schema, depth_max: usize) -> Result<Step, Problem> {
         let labels = self.labels.iter().flatten().map(|name| step_label(schema, name));
         let step = Step {
             direction: direction(self.direction.as_deref())?,
@@ -76,7 +79,7 @@ impl StepGiven {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn step_to_count(&self, schema: &Schema, depth_max: usize) -> Result<Step, Problem> {
+    pub fn step_to_count(&self, schema: &Schema, depth_max: usize) -> Result<Step, Problem> {
         let skip_degree = self.skip_degree.unwrap_or(defaults::COUNT_SKIP_DEGREE);
         Ok(Step { skip_degree, ..self.step(schema, depth_max)? })
     }
@@ -86,11 +89,7 @@ impl StepGiven {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn filtered(
-        &self,
-        schema: &Schema,
-        depth_max: usize,
-    ) -> Result<(Step, Vec<LabelFilter>), Problem> {
+    pub fn filtered(&self, schema: &Schema, depth_max: usize) -> Result<(Step, Vec<LabelFilter>), Problem> {
         let mut step = self.step(schema, depth_max)?;
         for given in self.edge_steps.iter().flatten().filter(|given| !given.is_empty()) {
             let label = edge_label(schema, given.label())?;
@@ -132,7 +131,7 @@ impl FilterGiven {
 /// # Errors
 ///
 /// 400.
-pub(crate) fn direction(given: Option<&str>) -> Result<Direction, Problem> {
+pub fn direction(given: Option<&str>) -> Result<Direction, Problem> {
     match given {
         None | Some("" | "BOTH") => Ok(Direction::Both),
         Some("OUT") => Ok(Direction::Out),
@@ -148,7 +147,7 @@ pub(crate) fn direction(given: Option<&str>) -> Result<Direction, Problem> {
 /// # Errors
 ///
 /// 400.
-pub(crate) fn edge_label<'s>(schema: &'s Schema, name: &str) -> Result<&'s EdgeLabel, Problem> {
+pub fn edge_label<'s>(schema: &'s Schema, name: &str) -> Result<&'s EdgeLabel, Problem> {
     let label = schema.edge_label_named(name);
     label
         .map(|label| &**label)
@@ -160,7 +159,7 @@ pub(crate) fn edge_label<'s>(schema: &'s Schema, name: &str) -> Result<&'s EdgeL
 /// # Errors
 ///
 /// 400.
-pub(crate) fn vertex_label<'s>(schema: &'s Schema, name: &str) -> Result<&'s VertexLabel, Problem> {
+pub fn vertex_label<'s>(schema: &'s Schema, name: &str) -> Result<&'s VertexLabel, Problem> {
     let label = schema.vertex_label_named(name);
     label
         .map(|label| &**label)
@@ -172,12 +171,12 @@ pub(crate) fn vertex_label<'s>(schema: &'s Schema, name: &str) -> Result<&'s Ver
 /// # Errors
 ///
 /// 400.
-pub(crate) fn step_label(schema: &Schema, name: &str) -> Result<StepLabel, Problem> {
+pub fn step_label(schema: &Schema, name: &str) -> Result<StepLabel, Problem> {
     edge_label(schema, name).map(label_of)
 }
 
 /// An edge label whose edges have no sub labels but itself, unless it is a parent.
-pub(crate) fn exact_label(label: &EdgeLabel) -> StepLabel {
+pub fn exact_label(label: &EdgeLabel) -> StepLabel {
     let sub_label = (label.kind != EdgeLabelKind::Parent).then_some(label.id);
     StepLabel { label: label.key_label(), sub_label }
 }
@@ -191,7 +190,7 @@ fn label_of(label: &EdgeLabel) -> StepLabel {
 /// # Errors
 ///
 /// 400.
-pub(crate) fn vertex_id_of_value(value: &Value) -> Result<VertexId, Problem> {
+pub fn vertex_id_of_value(value: &Value) -> Result<VertexId, Problem> {
     let text = value.to_string();
     vertex_id_of_list(&mut Reader::new(&text, 1))
 }
@@ -201,7 +200,7 @@ pub(crate) fn vertex_id_of_value(value: &Value) -> Result<VertexId, Problem> {
 /// # Errors
 ///
 /// 400; `what` says what is missing.
-pub(crate) fn required_id(value: Option<&Value>, what: &str) -> Result<VertexId, Problem> {
+pub fn required_id(value: Option<&Value>, what: &str) -> Result<VertexId, Problem> {
     match value {
         None | Some(Value::Null) => Err(Problem::illegal_argument(format!("The {what} can't be null"))),
         Some(value) => vertex_id_of_value(value),

@@ -11,7 +11,7 @@ use crate::problem::Problem;
 
 /// What a text that begins like a predicate is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Calls {
+pub enum Calls {
     /// A predicate.
     Predicates,
     /// A text.
@@ -23,7 +23,7 @@ pub(crate) enum Calls {
 /// # Errors
 ///
 /// 400.
-pub(crate) fn conditions(
+pub fn conditions(
     schema: &Schema,
     properties: &Map<String, Value>,
     depth_max: usize,
@@ -36,7 +36,7 @@ pub(crate) fn conditions(
 /// # Errors
 ///
 /// 400.
-pub(crate) fn conditions_with(
+pub fn conditions_with(
     schema: &Schema,
     properties: &Map<String, Value>,
     depth_max: usize,
@@ -94,7 +94,7 @@ fn several(
 /// # Errors
 ///
 /// 400.
-pub(crate) fn property_key<'s>(schema: &'s Schema, name: &str) -> Result<&'s PropertyKey, Problem> {
+pub fn property_key<'s>(schema: &'s Schema, name: &str) -> Result<&'s PropertyKey, Problem> {
     let key = schema.property_key_named(name);
     key.map(|key| &**key)
         .ok_or_else(|| Problem::illegal_argument(format!("Undefined property key: '{name}'")))

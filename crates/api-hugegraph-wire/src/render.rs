@@ -12,7 +12,11 @@ use super::values::put_value;
 const ANY_LABEL: &str = "~general_vl";
 
 /// Appends a vertex. Cost: that of its bytes, and an index into an array for each property.
-pub(crate) fn put_vertex(
+///
+/// # Errors
+///
+/// If the stored bytes are damaged, or name what the schema does not know.
+pub fn put_vertex(
     out: &mut String,
     schema: &Schema,
     id: &VertexIdRef<'_>,
@@ -37,7 +41,11 @@ struct Parts<'a> {
 }
 
 /// Appends an edge.
-pub(crate) fn put_edge(
+///
+/// # Errors
+///
+/// If the stored bytes are damaged, or name what the schema does not know.
+pub fn put_edge(
     out: &mut String,
     schema: &Schema,
     id: &EdgeId,
@@ -47,7 +55,11 @@ pub(crate) fn put_edge(
 }
 
 /// Appends an edge of a neighbourhood.
-pub(crate) fn put_edge_ref(out: &mut String, schema: &Schema, edge: &EdgeRef<'_>) -> Result<(), Malformed> {
+///
+/// # Errors
+///
+/// If the stored bytes are damaged, or name what the schema does not know.
+pub fn put_edge_ref(out: &mut String, schema: &Schema, edge: &EdgeRef<'_>) -> Result<(), Malformed> {
     let EdgeRef { key, view } = edge;
     let sort_values = key.sort_values().ok_or(Malformed)?;
     let parts = Parts {
@@ -91,7 +103,7 @@ fn put_edge_parts(
 }
 
 /// Appends the id of an edge as JSON.
-pub(crate) fn put_edge_id(out: &mut String, id: &EdgeId) {
+pub fn put_edge_id(out: &mut String, id: &EdgeId) {
     put_id_of_parts(out, &parts_of(id));
 }
 
@@ -134,14 +146,15 @@ fn put_properties(out: &mut String, schema: &Schema, properties: PropertiesRef<'
 
 /// An answer with a list of elements under way: `{"vertices":[…],"page":…}`.
 #[derive(Debug)]
-pub(crate) struct Page {
-    pub(crate) out: String,
+pub struct Page {
+    /// What is written of it.
+    pub out: String,
     commas: Commas,
 }
 
 impl Page {
     /// One whose elements are under this name.
-    pub(crate) fn begin(name: &str) -> Self {
+    pub fn begin(name: &str) -> Self {
         let mut out = String::with_capacity(1024);
         out.push('{');
         write_string(&mut out, name);
@@ -150,19 +163,19 @@ impl Page {
     }
 
     /// Where the next element is to be appended.
-    pub(crate) fn item(&mut self) -> &mut String {
+    pub fn item(&mut self) -> &mut String {
         self.commas.next(&mut self.out);
         &mut self.out
     }
 
     /// The end, without a page.
-    pub(crate) fn end(mut self) -> String {
+    pub fn end(mut self) -> String {
         self.out.push_str("]}");
         self.out
     }
 
     /// The end, with the token of the next page, or `null`.
-    pub(crate) fn end_with(mut self, next: Option<&str>) -> String {
+    pub fn end_with(mut self, next: Option<&str>) -> String {
         self.out.push_str("],\"page\":");
         match next {
             Some(token) => write_string(&mut self.out, token),

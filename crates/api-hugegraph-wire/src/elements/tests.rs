@@ -2,7 +2,7 @@ use graph::schema::{Creation, EdgeLabelDraft, IdStrategy, PropertyKeyDraft, Sche
 use graph::{DataType, EdgeId, GraphMode, Vertex};
 
 use super::*;
-use crate::wire::{put_edge, put_vertex};
+use crate::{put_edge, put_vertex};
 
 fn schema() -> Schema {
     let creation = Creation { graph: "g", mode: GraphMode::None, created: "0" };

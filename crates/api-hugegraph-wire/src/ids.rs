@@ -12,7 +12,7 @@ use crate::problem::Problem;
 /// # Errors
 ///
 /// 400.
-pub(crate) fn vertex_id_of_url(text: &str) -> Result<VertexId, Problem> {
+pub fn vertex_id_of_url(text: &str) -> Result<VertexId, Problem> {
     let wrong = || {
         Problem::illegal_argument(format!(
             "The vertex id must be formatted as Number/String/UUID, but got '{text}'"
@@ -60,7 +60,7 @@ pub(crate) fn vertex_id_of_token(
 /// # Errors
 ///
 /// 400.
-pub(crate) fn vertex_id_of_list(reader: &mut Reader<'_>) -> Result<VertexId, Problem> {
+pub fn vertex_id_of_list(reader: &mut Reader<'_>) -> Result<VertexId, Problem> {
     match Token::read(reader)? {
         Token::Text(text) if text.starts_with("U\"") => vertex_id_of_url(&text),
         token => vertex_id_of_token(&token, None),
@@ -73,7 +73,7 @@ fn uuid_of(text: &str) -> Option<VertexId> {
 
 /// Appends an id as JSON.
 #[inline]
-pub(crate) fn put_vertex_id(out: &mut String, id: &VertexIdRef<'_>) {
+pub fn put_vertex_id(out: &mut String, id: &VertexIdRef<'_>) {
     match id {
         VertexIdRef::Number(number) => out.push_str(itoa::Buffer::new().format(*number)),
         VertexIdRef::Text(text) => write_string(out, text),

@@ -14,35 +14,44 @@ use crate::problem::Problem;
 
 /// A vertex as it is sent.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenVertex<'s> {
-    pub(crate) label: &'s Arc<VertexLabel>,
-    pub(crate) id: Option<VertexId>,
-    pub(crate) properties: Properties,
+pub struct GivenVertex<'s> {
+    /// Its label.
+    pub label: &'s Arc<VertexLabel>,
+    /// Its id, where it is not made of properties or by the graph.
+    pub id: Option<VertexId>,
+    /// Its properties, as they are stored.
+    pub properties: Properties,
 }
 
 /// A vertex as it is sent, or values that were computed for one that is there.
 #[derive(Clone, Debug)]
-pub(crate) enum Given<'s> {
+pub enum Given<'s> {
+    /// A vertex.
     Vertex(GivenVertex<'s>),
+    /// Values for the vertex of this id.
     Computed(VertexId, Properties),
 }
 
 /// An edge as it is sent.
 #[derive(Clone, Debug)]
-pub(crate) struct GivenEdge<'s> {
-    pub(crate) label: &'s Arc<EdgeLabel>,
+pub struct GivenEdge<'s> {
+    /// Its label.
+    pub label: &'s Arc<EdgeLabel>,
     /// Only in updates, where it must be the one that follows from the rest.
-    pub(crate) id: Option<String>,
-    pub(crate) source: VertexId,
-    pub(crate) target: VertexId,
+    pub id: Option<String>,
+    /// The vertex that it leaves.
+    pub source: VertexId,
+    /// The vertex that it enters.
+    pub target: VertexId,
     /// Of the vertices; neither or both.
-    pub(crate) vertex_labels: Option<(&'s Arc<VertexLabel>, &'s Arc<VertexLabel>)>,
-    pub(crate) properties: Properties,
+    pub vertex_labels: Option<(&'s Arc<VertexLabel>, &'s Arc<VertexLabel>)>,
+    /// Its properties, as they are stored.
+    pub properties: Properties,
 }
 
 /// Which labels of its vertices an edge must name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum VertexLabels {
+pub enum VertexLabels {
     /// Both or none.
     Optional,
     /// Both.
@@ -51,7 +60,7 @@ pub(crate) enum VertexLabels {
 
 /// Reads elements of one request, by one schema.
 #[derive(Debug)]
-pub(crate) struct ElementReader<'s> {
+pub struct ElementReader<'s> {
     schema: &'s Schema,
     builder: PropertiesBuilder,
     scratch: Scratch,
@@ -123,7 +132,7 @@ struct Members<'a> {
 
 impl<'s> ElementReader<'s> {
     /// A reader by this schema, of objects at most so deep.
-    pub(crate) fn new(schema: &'s Schema, depth_max: usize) -> Self {
+    pub fn new(schema: &'s Schema, depth_max: usize) -> Self {
         Self {
             schema,
             builder: PropertiesBuilder::default(),
@@ -138,7 +147,7 @@ impl<'s> ElementReader<'s> {
     }
 
     /// The same for updates, in which a property that is null is as one that is not given.
-    pub(crate) fn skipping_nulls(self) -> Self {
+    pub fn skipping_nulls(self) -> Self {
         Self { skips_nulls: true, ..self }
     }
 
@@ -147,7 +156,7 @@ impl<'s> ElementReader<'s> {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn vertex(&mut self, reader: &mut Reader<'_>) -> Result<GivenVertex<'s>, Problem> {
+    pub fn vertex(&mut self, reader: &mut Reader<'_>) -> Result<GivenVertex<'s>, Problem> {
         let members = self.members(reader, "vertex")?;
         self.vertex_of(members)
     }
@@ -157,7 +166,7 @@ impl<'s> ElementReader<'s> {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn vertex_or_computed(&mut self, reader: &mut Reader<'_>) -> Result<Given<'s>, Problem> {
+    pub fn vertex_or_computed(&mut self, reader: &mut Reader<'_>) -> Result<Given<'s>, Problem> {
         let members = self.members(reader, "vertex")?;
         match &members.id {
             Some(id) if members.label.is_none() && self.is_computed() => {
@@ -191,11 +200,7 @@ impl<'s> ElementReader<'s> {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn edge(
-        &mut self,
-        reader: &mut Reader<'_>,
-        needed: VertexLabels,
-    ) -> Result<GivenEdge<'s>, Problem> {
+    pub fn edge(&mut self, reader: &mut Reader<'_>, needed: VertexLabels) -> Result<GivenEdge<'s>, Problem> {
         let missing = |what: &str| Problem::illegal_argument(format!("Expect {what}"));
         let members = self.members(reader, "edge")?;
         let name = members.label.ok_or_else(|| missing("the label of edge"))?;
@@ -250,7 +255,7 @@ impl<'s> ElementReader<'s> {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn properties(
+    pub fn properties(
         &mut self,
         reader: &mut Reader<'_>,
         kind: &str,
@@ -265,7 +270,7 @@ impl<'s> ElementReader<'s> {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn property_keys(
+    pub fn property_keys(
         &mut self,
         reader: &mut Reader<'_>,
         kind: &str,

@@ -13,7 +13,7 @@ const BEGIN: &str = "graph.schema().";
 const END: &str = ".ifNotExist().create();\n";
 
 /// The script: property keys, vertex labels, edge labels and index labels, with a line between.
-pub(crate) fn script(schema: &Schema) -> String {
+pub fn script(schema: &Schema) -> String {
     let mut groups = [String::new(), String::new(), String::new(), String::new()];
     let [keys, vertices, edges, indexes] = &mut groups;
     schema.property_keys().for_each(|key| put_property_key(keys, key));

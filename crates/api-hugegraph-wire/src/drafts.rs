@@ -18,7 +18,7 @@ use crate::problem::Problem;
 /// # Errors
 ///
 /// 400.
-pub(crate) fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+pub fn read_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     serde_json::from_slice(body)
         .map_err(|error| Problem::bad_body(format!("the body cannot be read as JSON: {error}")))
 }
@@ -113,7 +113,7 @@ fn named(name: Option<Box<str>>, kind: SchemaKind) -> Result<Box<str>, Problem> 
 /// A property key as it is sent.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PropertyKeyGiven {
+pub struct PropertyKeyGiven {
     id: Option<i64>,
     name: Option<Box<str>>,
     #[serde(default, deserialize_with = "data_type")]
@@ -137,7 +137,7 @@ impl PropertyKeyGiven {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn draft(self) -> Result<PropertyKeyDraft, Problem> {
+    pub fn draft(self) -> Result<PropertyKeyDraft, Problem> {
         let name = named(self.name, SchemaKind::PropertyKey)?;
         if self.properties.is_some_and(|properties| !properties.is_empty()) {
             return Err(Problem::illegal_argument(
@@ -161,7 +161,7 @@ impl PropertyKeyGiven {
 /// A vertex label as it is sent.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct VertexLabelGiven {
+pub struct VertexLabelGiven {
     id: Option<i64>,
     name: Option<Box<str>>,
     #[serde(default, deserialize_with = "id_strategy")]
@@ -186,7 +186,7 @@ impl VertexLabelGiven {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn draft(self) -> Result<VertexLabelDraft, Problem> {
+    pub fn draft(self) -> Result<VertexLabelDraft, Problem> {
         let label = LabelDraft {
             id: number(self.id),
             name: named(self.name, SchemaKind::VertexLabel)?,
@@ -209,7 +209,7 @@ impl VertexLabelGiven {
 /// An edge label as it is sent.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct EdgeLabelGiven {
+pub struct EdgeLabelGiven {
     id: Option<i64>,
     name: Option<Box<str>>,
     #[serde(default, deserialize_with = "edge_label_kind")]
@@ -240,7 +240,7 @@ impl EdgeLabelGiven {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn draft(self) -> Result<EdgeLabelDraft, Problem> {
+    pub fn draft(self) -> Result<EdgeLabelDraft, Problem> {
         let label = LabelDraft {
             id: number(self.id),
             name: named(self.name, SchemaKind::EdgeLabel)?,
@@ -280,7 +280,7 @@ impl EdgeLabelGiven {
 /// An index label as it is sent.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct IndexLabelGiven {
+pub struct IndexLabelGiven {
     id: Option<i64>,
     name: Option<Box<str>>,
     #[serde(default, deserialize_with = "base_type")]
@@ -302,7 +302,7 @@ impl IndexLabelGiven {
     /// # Errors
     ///
     /// 400.
-    pub(crate) fn draft(self) -> Result<IndexLabelDraft, Problem> {
+    pub fn draft(self) -> Result<IndexLabelDraft, Problem> {
         let name = named(self.name, SchemaKind::IndexLabel)?;
         let base = match (self.base_type, self.base_value) {
             (None, None) => None,

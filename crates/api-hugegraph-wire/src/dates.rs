@@ -64,7 +64,7 @@ pub(super) fn put_date(out: &mut String, millis: i64) {
 }
 
 /// Appends a moment of the system in the same form.
-pub(crate) fn put_time(out: &mut String, time: Timestamp) {
+pub fn put_time(out: &mut String, time: Timestamp) {
     put_date(out, time.0.div_euclid(1_000));
 }
 
