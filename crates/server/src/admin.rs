@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use api_http::{
-    Content, FrontEnd, Gives, MemoryBudget, Operation, Refusal, Request, Response, Route, handler,
+    Content, FrontEnd, Gives, Guard, MemoryBudget, Operation, Refusal, Request, Response, Route, handler,
     json_response,
 };
 use api_hugegraph::metrics::{Figures, Page, Storage};
@@ -44,8 +44,8 @@ struct Shared {
     budget: MemoryBudget,
     lane: Lane,
     draining: AtomicBool,
-    /// Whether HugeGraph's API is served.
-    is_hugegraph: AtomicBool,
+    /// Set where HugeGraph's API is served: whom its page of metrics is for, if not for everybody.
+    hugegraph: std::sync::OnceLock<Option<Guard>>,
     probe: Mutex<Option<(Instant, Result<(), String>)>>,
     /// Folders that backups are being written to.
     backups: Mutex<HashSet<PathBuf>>,
@@ -65,7 +65,7 @@ impl Admin {
             budget,
             lane,
             draining: AtomicBool::new(false),
-            is_hugegraph: AtomicBool::new(false),
+            hugegraph: std::sync::OnceLock::new(),
             probe: Mutex::new(None),
             backups: Mutex::default(),
             started: Instant::now(),
@@ -78,9 +78,10 @@ impl Admin {
         let _ = self.0.metrics.set(metrics);
     }
 
-    /// Has `/metrics?type=json` answered as HugeGraph's server does.
-    pub(crate) fn serve_hugegraph(&self) {
-        self.0.is_hugegraph.store(true, Ordering::Release);
+    /// Has `/metrics?type=json` answered as HugeGraph's server does, behind this guard.
+    pub(crate) fn serve_hugegraph(&self, guard: Option<Guard>) {
+        // Set once, at the start; a second call would change nothing.
+        let _ = self.0.hugegraph.set(guard);
     }
 
     /// What is counted, for HugeGraph's clients.
@@ -254,8 +255,17 @@ const METRICS: Operation = Operation::new("server", "metrics", "Everything that 
 /// Everything that is counted, for Prometheus; for HugeGraph's clients as JSON.
 async fn metrics(admin: Admin, request: Request) -> Response {
     let shared = &*admin.0;
-    if shared.is_hugegraph.load(Ordering::Acquire) && request.params.get("type") == Some("json") {
-        return api_hugegraph::metrics::page(Page::All, &admin.figures());
+    if let Some(guard) = shared.hugegraph.get()
+        && request.params.get("type") == Some("json")
+    {
+        let admitted = match guard {
+            Some(guard) => guard(request).await.map(drop),
+            None => Ok(()),
+        };
+        return match admitted {
+            Ok(()) => api_hugegraph::metrics::page(Page::All, &admin.figures()),
+            Err(refusal) => api_hugegraph::refuse(&refusal),
+        };
     }
     let mut out = Exposition::default();
     out.family("twinfold_build_info", "gauge", "The version as a label; always 1.");

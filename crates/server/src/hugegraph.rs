@@ -1,6 +1,7 @@
 //! `/metrics/…` as HugeGraph's clients ask for it. What is counted is the server's; the words are `api-hugegraph`'s.
 
 use api_http::{FrontEnd, Request, Response, Route, handler};
+use api_hugegraph::Users;
 use api_hugegraph::metrics::{self, PAGES, Page};
 use http::Method;
 use model_graph::{Error, Graphs, TenantName};
@@ -16,12 +17,18 @@ struct Pages {
     page: Page,
 }
 
-/// The routes; `/metrics?type=json` is that of [`Admin`].
-pub(crate) fn front_end(admin: &Admin, graphs: &Graphs) -> FrontEnd {
-    admin.serve_hugegraph();
+/// The routes; `/metrics?type=json` is that of [`Admin`]. Where users log in they are for administrators, as in HugeGraph.
+pub(crate) fn front_end(admin: &Admin, graphs: &Graphs, users: &Users) -> FrontEnd {
+    let guard = users.is_on().then(|| api_hugegraph::administrators_only(users));
+    admin.serve_hugegraph(guard.clone());
     let route = |(path, operation, page)| {
         let pages = Pages { admin: admin.clone(), graphs: graphs.clone(), page };
-        Route { method: Method::GET, path, operation, handler: handler(&pages, answer), is_admin: false }
+        let handler = handler(&pages, answer);
+        let handler = match &guard {
+            Some(guard) => handler.guarded(guard.clone()),
+            None => handler,
+        };
+        Route { method: Method::GET, path, operation, handler, is_admin: false }
     };
     FrontEnd {
         name: "hugegraph",

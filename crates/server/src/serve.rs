@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use api_http::{Router, StreamLimits};
+use api_http::{FrontEnd, Router, StreamLimits};
 use store::{Clock, Lane, Store};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -146,6 +146,28 @@ fn announce(settings: &Settings, url: &str, health: Option<SocketAddr>) -> anyho
         .context("standard output is closed")
 }
 
+/// All that is served: the APIs, and what is the server's own.
+fn front_ends(
+    settings: &Settings,
+    models: &wiring::Models,
+    admin: &Admin,
+    clock: &Clock,
+    threads: usize,
+) -> anyhow::Result<Vec<FrontEnd>> {
+    let mut front_ends = wiring::front_ends(settings, models, clock, threads)?;
+    let own = [
+        crate::welcome::front_end(&wiring::apis(settings)),
+        admin.front_end(),
+        crate::brokers::front_end(admin, &models.entities),
+    ];
+    front_ends.push(crate::docs::front_end(&own, crate::admin::refuse));
+    if settings.hugegraph.served == Switch::On {
+        front_ends.push(crate::hugegraph::front_end(admin, &models.graphs, &models.users));
+    }
+    front_ends.extend(own);
+    Ok(front_ends)
+}
+
 impl Server {
     fn new(
         settings: &Settings,
@@ -161,18 +183,7 @@ impl Server {
         let budget = wiring::memory_budget(settings)?;
         let shared = (budget.clone(), lane.clone());
         let admin = Admin::new(store.clone(), Arc::clone(&connections), shared);
-        let mut front_ends = wiring::front_ends(settings, &models, clock, threads)?;
-        let own = [
-            crate::welcome::front_end(&wiring::apis(settings)),
-            admin.front_end(),
-            crate::brokers::front_end(&admin, &models.entities),
-        ];
-        front_ends.push(crate::docs::front_end(&own, crate::admin::refuse));
-        if settings.hugegraph.served == Switch::On {
-            front_ends.push(crate::hugegraph::front_end(&admin, &models.graphs));
-        }
-        front_ends.extend(own);
-        let router = Router::new(front_ends);
+        let router = Router::new(front_ends(settings, &models, &admin, clock, threads)?);
         let routes = router.routes().map(|(front_end, method, path)| (front_end, method.as_str(), path));
         let mut metrics = Metrics::new(routes, threads);
         metrics.entity_skips = Arc::clone(models.entities.skips());
@@ -189,7 +200,7 @@ impl Server {
         });
         let runtime = Handle::current();
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
-        let wiring::Models { entities, repositories, graphs, algorithms, lane: _ } = models;
+        let wiring::Models { entities, repositories, graphs, users: _, algorithms, lane: _ } = models;
         let work = Work {
             entities,
             repositories,
@@ -300,5 +311,61 @@ impl Signals {
             _ = self.interrupt.recv() => "SIGINT",
             () = hangup => "SIGHUP",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is for everybody with `auth` on (docs/operating/security.md). The handler of `/metrics` has a guard for its JSON page.
+    const OPEN: &[&str] = &[
+        "DELETE /auth/logout",
+        "DELETE /graphs/{graph}/auth/logout",
+        "DELETE /graphspaces/{graphspace}/auth/logout",
+        "GET /",
+        "GET /actuator/health",
+        "GET /actuator/info",
+        "GET /apis",
+        "GET /auth/verify",
+        "GET /docs",
+        "GET /docs/openapi.json",
+        "GET /graphs/{graph}/auth/verify",
+        "GET /graphspaces/{graphspace}/auth/verify",
+        "GET /health/live",
+        "GET /health/ready",
+        "GET /hugegraph/docs",
+        "GET /hugegraph/docs/openapi.json",
+        "GET /metrics",
+        "GET /ngsi-ld/ex/v1/ping",
+        "GET /ngsi-ld/ex/v1/version",
+        "GET /version",
+        "GET /versions",
+        "POST /auth/login",
+        "POST /graphs/{graph}/auth/login",
+        "POST /graphspaces/{graphspace}/auth/login",
+    ];
+
+    #[tokio::test]
+    async fn every_route_but_a_few_has_a_guard_where_auth_is_on() {
+        let arguments = ["twinfold", "serve", "--auth", "on", "--auth-admin-password", "pa"];
+        let arguments = arguments.map(std::ffi::OsString::from);
+        let crate::cli::Command::Serve(settings) = crate::cli::parse(&arguments).unwrap().cli.command else {
+            panic!("no settings")
+        };
+        let clock = Clock::System;
+        let feed = store::FeedOptions::recommended();
+        let store = Store::memory(store::MemoryOptions { clock: clock.clone(), feed });
+        let lane = Lane::new(1);
+        let models = wiring::Models::new(&settings, &store, (&lane, 1), &clock);
+        let shared = (wiring::memory_budget(&settings).unwrap(), lane);
+        let admin = Admin::new(store, Arc::new(Connections::new()), shared);
+        let served = front_ends(&settings, &models, &admin, &clock, 1).unwrap();
+        let routes = served.iter().flat_map(|front_end| &front_end.routes);
+        // What is `is_admin` is for this machine alone.
+        let open = routes.filter(|route| !route.is_admin && route.handler.guard().is_none());
+        let mut open: Vec<_> = open.map(|route| format!("{} {}", route.method, route.path)).collect();
+        open.sort_unstable();
+        assert_eq!(open, OPEN);
     }
 }

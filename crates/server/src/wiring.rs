@@ -32,6 +32,8 @@ pub(crate) struct Models {
     pub(crate) entities: Entities,
     pub(crate) repositories: Repositories,
     pub(crate) graphs: Graphs,
+    /// Who may ask.
+    pub(crate) users: Users,
     pub(crate) algorithms: AlgorithmJobs,
     /// Where long walks over graphs go on.
     pub(crate) lane: Lane,
@@ -48,7 +50,9 @@ impl Models {
         let graphs = Graphs::new(store.clone(), graph_options(settings));
         let algorithms =
             AlgorithmJobs::new(graphs.clone(), clock.clone(), algorithm_options(settings, threads));
+        let users = Users::new(graphs.clone(), clock.clone(), access_options(settings));
         Self {
+            users,
             entities: Entities::new(store.clone(), entity_options(settings)).in_lane(lane.clone()),
             repositories: Repositories::new(store.clone(), series_options(settings)),
             graphs,
@@ -98,7 +102,7 @@ pub(crate) fn front_ends(
     clock: &Clock,
     threads: usize,
 ) -> anyhow::Result<Vec<FrontEnd>> {
-    let users = Users::new(models.graphs.clone(), clock.clone(), access_options(settings));
+    let users = models.users.clone();
     let mut front_ends = vec![ngsi_ld(settings, &models.entities, clock)?];
     if settings.tsm.served == Switch::On {
         let limits = tsm_limits(settings, threads);

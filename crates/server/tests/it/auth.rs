@@ -9,6 +9,19 @@ const ADMIN: &str = "Authorization: Basic YWRtaW46cGE=\r\n";
 /// boss:secret
 const BOSS: &str = "Authorization: Basic Ym9zczpzZWNyZXQ=\r\n";
 
+/// HugeGraph's pages of metrics.
+const HUGEGRAPH_METRICS: [&str; 9] = [
+    "/metrics?type=json",
+    "/metrics/system",
+    "/metrics/backend",
+    "/metrics/gauges",
+    "/metrics/counters",
+    "/metrics/histograms",
+    "/metrics/meters",
+    "/metrics/timers",
+    "/metrics/statistics",
+];
+
 fn get(server: &Server, path: &str, headers: &str) -> Answer {
     server.ask(&format!("GET {path} HTTP/1.1\r\nHost: x\r\n{headers}\r\n"))
 }
@@ -35,6 +48,11 @@ fn every_api_wants_a_login_where_auth_is_on() {
     for path in ["/health/live", "/health/ready", "/metrics", "/versions", "/"] {
         assert_eq!(get(&server, path, "").status, 200, "{path}");
     }
+    // HugeGraph's metrics are for administrators.
+    for path in HUGEGRAPH_METRICS {
+        assert_eq!(get(&server, path, "").status, 401, "{path}");
+        assert_eq!(get(&server, path, ADMIN).status, 200, "{path}");
+    }
     // A body that is not wanted is not waited for.
     let unwanted =
         "POST /graphs/hugegraph/graph/vertices HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n";
@@ -43,7 +61,7 @@ fn every_api_wants_a_login_where_auth_is_on() {
 
     let user = r#"{"user_name":"boss","user_password":"secret"}"#;
     assert_eq!(post(&server, "/graphspaces/DEFAULT/auth/users", ADMIN, user).status, 201);
-    for path in paths {
+    for path in paths.iter().chain(&HUGEGRAPH_METRICS) {
         assert_eq!(get(&server, path, BOSS).status, 403, "{path}");
     }
     let answer = post(&server, "/auth/login", "", user).text();
