@@ -154,7 +154,7 @@ impl Project {
         format!("op_{}", self.name)
     }
 
-    /// The name of the target that stands for it.
+    /// The name of its target.
     pub fn target(&self) -> String {
         format!("project_res_{}", self.name)
     }
@@ -221,7 +221,7 @@ pub(crate) struct Logout {
     pub(crate) expires: i64,
 }
 
-/// The numbers of kinds in ids; those of relations stand in the middle.
+/// The numbers of kinds in ids; those of relations are in the middle.
 const USER: &str = "-63";
 const GROUP: &str = "-69";
 const TARGET: &str = "-77";
@@ -273,7 +273,7 @@ pub(crate) fn project_meant(reference: &str) -> String {
     meant(PROJECT, reference)
 }
 
-/// A part of the id of a relation, in which `>` stands between parts.
+/// A part of the id of a relation, in which `>` is between parts.
 fn escaped(part: &str) -> String {
     part.replace('`', "``").replace('>', "`>")
 }

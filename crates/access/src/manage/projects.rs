@@ -1,4 +1,4 @@
-//! Projects: graphs with a group of administrators, a group of operators, and a target that stands for both.
+//! Projects: graphs with a group of administrators, a group of operators, and a target for both.
 
 use std::collections::BTreeSet;
 
