@@ -136,6 +136,23 @@ impl ResourceType {
             _ => false,
         }
     }
+
+    /// Whether things of this type in a graph have labels, or names, by which some of them can be granted.
+    pub(crate) fn has_labels(self) -> bool {
+        match self {
+            Self::Vertex | Self::Edge | Self::VertexAggr | Self::EdgeAggr => true,
+            Self::PropertyKey | Self::VertexLabel | Self::EdgeLabel | Self::IndexLabel => true,
+            Self::None
+            | Self::Status
+            | Self::Var
+            | Self::Gremlin
+            | Self::Task
+            | Self::Schema
+            | Self::Meta => false,
+            Self::All | Self::Grant | Self::UserGroup | Self::Project | Self::Target => false,
+            Self::Metrics | Self::Root => false,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -100,6 +100,7 @@ impl Role {
     }
 
     /// On which things of a type in a graph an action is allowed. A resource that demands properties allows nothing: no thing is read here.
+    /// Neither does one of some labels where things of the type have none: nobody could say which of them are meant.
     pub fn allowed(&self, (space, graph): (&str, &str), action: Action, needed: ResourceType) -> Allowed {
         if self.is_admin {
             return Allowed::All;
@@ -120,7 +121,9 @@ impl Role {
                 if rule.is_of_all_labels() {
                     return Allowed::All;
                 }
-                some.push(rule.clone());
+                if needed.has_labels() {
+                    some.push(rule.clone());
+                }
             }
         }
         if some.is_empty() { Allowed::Nothing } else { Allowed::Some(Labels(some)) }

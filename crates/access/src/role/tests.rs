@@ -50,6 +50,29 @@ fn labels_narrow_what_is_granted() {
 }
 
 #[test]
+fn some_labels_of_what_has_none_are_nothing() {
+    use ResourceType as Type;
+    let without = [Type::Status, Type::Var, Type::Gremlin, Type::Task, Type::Schema, Type::Meta];
+    for needed in without {
+        for kind in [needed, Type::All, Type::Root] {
+            for label in ["person", "pub.*", ".*"] {
+                let some = role(GRAPH, Action::Read, &[resource(kind, label)]);
+                let allowed = some.allowed(GRAPH, Action::Read, needed);
+                assert!(!allowed.is_something(), "{kind:?} {label} {needed:?}");
+                assert!(some.allowed(GRAPH, Action::Read, Type::None).is_something());
+            }
+            let all = role(GRAPH, Action::Read, &[Resource::any(kind)]);
+            assert!(matches!(all.allowed(GRAPH, Action::Read, needed), Allowed::All), "{kind:?} {needed:?}");
+        }
+    }
+    let schema = role(GRAPH, Action::Read, &[resource(Type::Schema, "pe.*")]);
+    for kind in [Type::PropertyKey, Type::VertexLabel, Type::EdgeLabel, Type::IndexLabel] {
+        assert_eq!(seen(&schema, GRAPH, kind), ["person", "pet"], "{kind:?}");
+    }
+    assert_eq!(seen(&role(GRAPH, Action::Read, &[resource(Type::All, "p.t")]), GRAPH, Type::Edge), ["pet"]);
+}
+
+#[test]
 fn conditions_on_properties_allow_nothing_unseen() {
     let mut narrow = Resource::any(ResourceType::Vertex);
     narrow.properties = serde_json::from_str(r#"{"city":"Beijing"}"#).unwrap();
