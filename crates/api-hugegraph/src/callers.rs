@@ -62,6 +62,7 @@ fn check(caller: &Caller, need: Need, (space, graph): (&str, &str)) -> Result<()
     let may = match need {
         Need::Nothing | Need::Login => true,
         Need::Permission(action, kind) => role.allowed((space, graph), action, kind).is_something(),
+        Need::Job => return check_all(caller, (space, graph), &JOB),
         Need::Manager => role.manages(space),
         Need::Admin => role.is_admin(),
     };
@@ -70,10 +71,46 @@ fn check(caller: &Caller, need: Need, (space, graph): (&str, &str)) -> Result<()
     }
     Err(match need {
         Need::Permission(action, kind) => denied(action, (space, graph), kind, "*"),
-        Need::Nothing | Need::Login | Need::Manager | Need::Admin => {
+        Need::Nothing | Need::Login | Need::Job | Need::Manager | Need::Admin => {
             denied(Action::Write, (space, graph), ResourceType::Root, "*")
         }
     })
+}
+
+/// What is needed for a job over a whole graph, which no labels may limit.
+const JOB: [(Action, ResourceType); 3] = [
+    (Action::Execute, ResourceType::Task),
+    (Action::Read, ResourceType::Vertex),
+    (Action::Read, ResourceType::Edge),
+];
+/// What is needed beside for one that writes what it finds: a property key, given to all vertex labels, and a value of each vertex.
+const JOB_THAT_WRITES: [(Action, ResourceType); 3] = [
+    (Action::Write, ResourceType::Vertex),
+    (Action::Write, ResourceType::PropertyKey),
+    (Action::Write, ResourceType::VertexLabel),
+];
+
+/// Refuses whoever may not do all of this with all things of the types, whatever their labels.
+fn check_all(
+    caller: &Caller,
+    (space, graph): (&str, &str),
+    needed: &[(Action, ResourceType)],
+) -> Result<(), Error> {
+    let is_all = |allowed| matches!(allowed, Allowed::All);
+    match needed.iter().find(|(action, kind)| !is_all(caller.role.allowed((space, graph), *action, *kind))) {
+        Some((action, kind)) => Err(denied(*action, (space, graph), *kind, "*")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a job that writes what it finds to whoever may not write all vertices, property keys and vertex labels of the graph.
+///
+/// # Errors
+///
+/// 403.
+pub(crate) fn check_job_that_writes(request: &Request) -> Result<(), Problem> {
+    let Some(caller) = known(request) else { return Ok(()) };
+    Ok(check_all(caller, (request.capture(0), request.capture(1)), &JOB_THAT_WRITES)?)
 }
 
 fn denied(action: Action, (space, graph): (&str, &str), kind: ResourceType, name: &str) -> Error {

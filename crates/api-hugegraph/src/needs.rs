@@ -12,6 +12,8 @@ pub(crate) enum Need {
     Login,
     /// An action on things of a type in the graph of the path.
     Permission(Action, ResourceType),
+    /// That he may run jobs, and read all vertices and edges of the graph of the path: jobs run for nobody, and see all.
+    Job,
     /// That he manages the graph space of the path.
     Manager,
     /// That he administers the tenant.
@@ -85,7 +87,7 @@ fn of_graph(method: &Method, rest: &str) -> Need {
         ["tasks", ..] => Need::Permission(changing, Type::Task),
         ["variables", ..] => Need::Permission(changing, Type::Var),
         ["jobs", "rebuild", ..] => Need::Permission(Action::Write, Type::IndexLabel),
-        ["jobs", "algorithm" | "computer", ..] => Need::Permission(Action::Execute, Type::Task),
+        ["jobs", "algorithm" | "computer", ..] => Need::Job,
         ["jobs", "gremlin"] | ["cypher"] => Need::Permission(Action::Execute, Type::Gremlin),
         _ => Need::Admin,
     }
@@ -129,7 +131,8 @@ mod tests {
             check(Method::POST, "/traversers/kout", Need::Permission(Read, Type::Edge));
             check(Method::GET, "/traversers/vertices/scan", Need::Permission(Read, Type::Vertex));
             check(Method::PUT, "/tasks/{id}", Need::Permission(Write, Type::Task));
-            check(Method::POST, "/jobs/algorithm/{name}", Need::Permission(Execute, Type::Task));
+            check(Method::POST, "/jobs/algorithm/{name}", Need::Job);
+            check(Method::POST, "/jobs/computer/{name}", Need::Job);
             check(Method::PUT, "/jobs/rebuild/indexlabels/{name}", Need::Permission(Write, Type::IndexLabel));
             check(Method::POST, "/cypher", Need::Permission(Execute, Type::Gremlin));
             check(Method::POST, "/raft/add_peer", Need::Admin);

@@ -115,6 +115,18 @@ impl Work {
         matches!(self, Self::Rings { .. } | Self::Similars { .. })
     }
 
+    /// Whether the result is written to the vertices, too.
+    pub(crate) fn writes(&self) -> bool {
+        match self {
+            Self::Components { .. } | Self::Labels { .. } | Self::Louvain { .. } | Self::PageRank { .. } => {
+                true
+            }
+            Self::CountVertices | Self::CountEdges | Self::Degrees { .. } | Self::Paths { .. } => false,
+            Self::Eigenvector { .. } | Self::Triangles { .. } | Self::Cores { .. } => false,
+            Self::Rings { .. } | Self::Similars { .. } | Self::ClearPasses | Self::Members => false,
+        }
+    }
+
     /// Whether edges are looked at.
     pub(crate) fn reads_edges(&self) -> bool {
         !matches!(self, Self::CountVertices | Self::Members | Self::ClearPasses)
@@ -306,6 +318,22 @@ mod tests {
             (Work::Members, Some("1:a"), Some(7))
         );
         assert_eq!(planned("no_such", &json!({})), Ok(None));
+    }
+
+    #[test]
+    fn what_writes_is_known_before_it_is_done() {
+        let check = |name: &str, parameters: Value, expected: bool| {
+            let plan = planned(name, &parameters).unwrap().unwrap();
+            assert_eq!(plan.work.writes(), expected, "{name} {parameters}");
+        };
+        for name in ["page_rank", "lpa", "louvain", "weak_connected_component"] {
+            check(name, json!({}), true);
+        }
+        for name in ["count_vertex", "count_edge", "degree_centrality", "triangle_count", "k_core"] {
+            check(name, json!({}), false);
+        }
+        check("lpa", json!({"show_community": "1"}), false);
+        check("louvain", json!({"clear": 1}), false);
     }
 
     #[test]

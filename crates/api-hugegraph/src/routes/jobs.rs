@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{check_json, json as answer, text};
 use crate::algorithms::plan;
+use crate::callers::check_job_that_writes;
 use crate::operation::{done, json_of, operation};
 use crate::problem::Problem;
 use crate::state::Api;
@@ -22,8 +23,11 @@ pub(crate) async fn algorithm(api: Api, request: Request) -> Result<Response, Pr
     check_json(&request)?;
     let name = request.capture(2);
     let parameters = parameters(&request)?;
-    if plan(name, &parameters)?.is_none() {
+    let Some(plan) = plan(name, &parameters)? else {
         return Err(Problem::not_found(format!("Not found algorithm: {name}")));
+    };
+    if plan.work.writes() {
+        check_job_that_writes(&request)?;
     }
     let graph = api.graph(&request).await?;
     let id = api.shared.algorithms.create(graph, name, &parameters.into()).await?;
