@@ -10,10 +10,11 @@ use lru::LruCache;
 use model_graph::{Clock, Generation, Graphs, OBJECTS_MAX, ObjectChange, TenantName, Timestamp};
 use parking_lot::Mutex;
 use ring::hmac;
+use tokio::sync::OnceCell;
 
 use crate::Error;
 use crate::directory::{ADMIN, Directory, gone, put};
-use crate::passwords::Passwords;
+use crate::passwords::{Passwords, said_password};
 use crate::records::{Logout, Origin, Record, TokenKey, User, user_meant};
 use crate::role::{Caller, Role};
 use crate::tokens::{self, Claims};
@@ -64,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) passwords: Passwords,
     options: AccessOptions,
+    /// Of the password of the settings, made when it is first asked for.
+    admin_hash: OnceCell<String>,
     /// By what passwords are compared that were checked before; known to this process alone.
     key: hmac::Key,
     started: Timestamp,
@@ -100,6 +103,7 @@ impl Users {
             started: clock.now(),
             clock,
             passwords: Passwords::new(options.password_rounds, options.random),
+            admin_hash: OnceCell::new(),
             key: hmac::Key::new(hmac::HMAC_SHA256, &key),
             known: Mutex::new(LruCache::new(CALLERS_CACHED_MAX)),
             anybody: Arc::new(Caller { user: ANYBODY.into(), role: Role::admin() }),
@@ -159,7 +163,7 @@ impl Users {
             // Others were changed, not this one.
             (Some(user), Some(known)) if known.user.password == user.password => true,
             (Some(user), _) if user.password.is_empty() && user.name == ADMIN => {
-                self.is_admin_password(password)
+                self.shared.passwords.verify(password, self.admin_hash().await?).await?
             }
             (user, _) => {
                 let stored = user.as_ref().map(|user| user.password.as_str());
@@ -335,11 +339,11 @@ impl Users {
         self.shared.options.admin_password.as_deref()
     }
 
-    /// Compares with the password of the settings; takes as long whatever differs.
-    fn is_admin_password(&self, password: &str) -> bool {
-        let Some(expected) = self.admin_password() else { return false };
-        let tag = hmac::sign(&self.shared.key, expected.as_bytes());
-        hmac::verify(&self.shared.key, password.as_bytes(), tag.as_ref()).is_ok()
+    /// The hash of the password of the settings: guessing it takes as long as guessing a stored one.
+    async fn admin_hash(&self) -> Result<Option<&str>, Error> {
+        let Some(password) = self.admin_password() else { return Ok(None) };
+        let hashed = self.shared.admin_hash.get_or_try_init(|| self.shared.passwords.hash(password));
+        Ok(Some(hashed.await?))
     }
 
     /// Whether a token was given to this user, for his password, and not ended since.
@@ -377,12 +381,6 @@ const LOGOUTS_OF_USER_MAX: usize = 300;
 /// What is stored of a token that is given back.
 fn logout_of(claims: &Claims) -> Logout {
     Logout { token: claims.jti.clone(), user: claims.user_id.clone(), expires: claims.exp }
-}
-
-/// What is hashed of a name and a password: no two pairs are the same.
-fn said_password(tenant: &TenantName, name: &str, password: &str) -> Vec<u8> {
-    let lengths = [tenant.as_str().len(), name.len()].map(|length| (length as u64).to_be_bytes());
-    [&lengths.concat(), tenant.as_str().as_bytes(), name.as_bytes(), password.as_bytes()].concat()
 }
 
 /// The id of a user of exactly this name: who logs in says a name, not an id.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD as BASE64;
+use model_graph::TenantName;
 use ring::pbkdf2::{self, PBKDF2_HMAC_SHA512};
 use tokio::sync::Semaphore;
 
@@ -93,6 +94,12 @@ impl Passwords {
         .await
     }
 
+    /// Has as many wait as may.
+    #[cfg(test)]
+    pub(crate) fn fill(&self) {
+        self.waiting.fetch_add(HASHES_WAITING_MAX + HASHES_AT_ONCE, Ordering::Relaxed);
+    }
+
     async fn beside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
         let waiting = Waiting(self.waiting.clone());
@@ -107,6 +114,12 @@ impl Passwords {
         });
         Ok(done.await.expect("hashing does not panic, and is not cancelled"))
     }
+}
+
+/// What is hashed of a name and a password: no two pairs are the same.
+pub(crate) fn said_password(tenant: &TenantName, name: &str, password: &str) -> Vec<u8> {
+    let lengths = [tenant.as_str().len(), name.len()].map(|length| (length as u64).to_be_bytes());
+    [&lengths.concat(), tenant.as_str().as_bytes(), name.as_bytes(), password.as_bytes()].concat()
 }
 
 fn check_length(password: &str) -> Result<(), Error> {
@@ -163,7 +176,7 @@ mod tests {
     #[tokio::test]
     async fn more_than_may_wait_are_refused() {
         let passwords = passwords();
-        passwords.waiting.fetch_add(HASHES_WAITING_MAX + HASHES_AT_ONCE, Ordering::Relaxed);
+        passwords.fill();
         assert!(matches!(passwords.hash("secret").await, Err(Error::Busy)));
         passwords.waiting.fetch_sub(1, Ordering::Relaxed);
         assert!(passwords.hash("secret").await.is_ok());
