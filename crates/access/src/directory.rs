@@ -13,8 +13,8 @@ use crate::{Action, Error, Resource, ResourceType};
 pub const ADMIN: &str = "admin";
 /// How often a change is thought out again because others came first.
 const BACKOFF: RetryBackoff = RetryBackoff::at_once(64);
-/// The most resources that one user may be granted.
-const ROLE_RESOURCES_MAX: usize = 1_000;
+/// The most resources that one group, or one user by all groups, is granted.
+pub(crate) const ROLE_RESOURCES_MAX: usize = 1_000;
 
 /// The stored users of a tenant.
 #[derive(Clone, Debug)]
@@ -105,11 +105,8 @@ impl Directory {
         Err(Error::Contention)
     }
 
-    /// What a user may do. Cost: reads of the groups, of what they are granted, and of the targets.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Invalid`] for one that is granted more than `ROLE_RESOURCES_MAX` resources.
+    /// What a user may do: of what the groups are granted, by their ids, the first `ROLE_RESOURCES_MAX` resources. Cost: reads of the
+    /// groups, of what they are granted, and of the targets.
     pub(crate) async fn role_of_user(&self, user: &User) -> Result<Role, Error> {
         if user.name == ADMIN {
             return Ok(Role::admin());
@@ -141,6 +138,9 @@ impl Directory {
         if let Some(group) = self.get::<Group>(id).await? {
             self.manage(role, &group.name, true).await?;
         }
+        if role.is_cut() {
+            return Ok(());
+        }
         for access in self.find::<Access>("group", id).await? {
             self.add_access(role, &access, count).await?;
         }
@@ -150,15 +150,31 @@ impl Directory {
     async fn add_access(&self, role: &mut Role, access: &Access, count: &mut usize) -> Result<(), Error> {
         // Targets are removed with what is granted on them: there is one, unless it was removed this moment.
         let Some(target) = self.get::<Target>(&target_meant(&access.target)).await? else { return Ok(()) };
-        let resources = target.resources.as_deref().unwrap_or(&[]);
+        let resources = target.resources();
+        let room = ROLE_RESOURCES_MAX.saturating_sub(*count);
         *count += resources.len();
-        if *count > ROLE_RESOURCES_MAX {
-            return Err(Error::Invalid(format!(
-                "a user may be granted at most {ROLE_RESOURCES_MAX} resources (ROLE_RESOURCES_MAX)"
-            )));
-        }
+        let resources = match resources.get(..room) {
+            Some(first) if first.len() < resources.len() => {
+                role.cut();
+                first
+            }
+            _ => resources,
+        };
         role.add((&target.space, &target.graph), access.action, Role::rules(resources)?);
         Ok(())
+    }
+
+    /// How many resources a group is granted, with a target as it is to be. Cost: reads of the accesses and of the targets.
+    pub(crate) async fn count_of_group(&self, id: &str, changed: Option<&Target>) -> Result<usize, Error> {
+        let mut count = 0;
+        for access in self.find::<Access>("group", id).await? {
+            let target = target_meant(&access.target);
+            count += match changed.filter(|changed| changed.id() == target) {
+                Some(changed) => changed.resources().len(),
+                None => self.get::<Target>(&target).await?.map_or(0, |target| target.resources().len()),
+            };
+        }
+        Ok(count)
     }
 
     /// Adds what a user, or a group, manages.

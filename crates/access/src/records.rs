@@ -102,6 +102,13 @@ pub struct Target {
     pub origin: Origin,
 }
 
+impl Target {
+    /// What of the graph.
+    pub(crate) fn resources(&self) -> &[Resource] {
+        self.resources.as_deref().unwrap_or(&[])
+    }
+}
+
 /// That a user is in a group.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Belong {

@@ -50,6 +50,8 @@ impl Allowed {
 pub struct Role {
     /// Everything, in this tenant.
     is_admin: bool,
+    /// More was granted than is here.
+    is_cut: bool,
     /// Everything with the graphs of these spaces.
     spaces: BTreeSet<String>,
     /// By space, graph and action.
@@ -70,6 +72,15 @@ impl Role {
     /// Whether the graphs of a space may be made, cleared and dropped, and its managers named.
     pub fn manages(&self, space: &str) -> bool {
         self.is_admin || self.spaces.contains(space)
+    }
+
+    /// Says that more was granted, and allows nothing.
+    pub(crate) fn cut(&mut self) {
+        self.is_cut = true;
+    }
+
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     pub(crate) fn manage(&mut self, space: &str) {
@@ -139,7 +150,8 @@ impl Role {
         self.is_admin || rules.any(allows)
     }
 
-    /// Whether all that the other may do is allowed, too: nobody gives what he has not.
+    /// Whether all that the other may do is allowed, too: nobody gives what he has not. Of another that was cut short only an administrator
+    /// knows.
     pub(crate) fn contains(&self, other: &Self) -> bool {
         if self.is_admin {
             return true;
@@ -154,7 +166,10 @@ impl Role {
             };
             actions.iter().all(|(action, rules)| rules.iter().all(|rule| mine(action, &rule.resource)))
         };
-        !other.is_admin && other.spaces.is_subset(&self.spaces) && other.granted.iter().all(within)
+        !other.is_admin
+            && !other.is_cut
+            && other.spaces.is_subset(&self.spaces)
+            && other.granted.iter().all(within)
     }
 
     /// Prepares resources.

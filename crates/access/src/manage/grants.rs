@@ -1,7 +1,9 @@
 //! Groups, targets, who is in a group, and what a group may do with a target.
 
+use std::collections::BTreeSet;
+
 use super::{Managed, denied, name_taken};
-use crate::directory::ADMIN;
+use crate::directory::{ADMIN, ROLE_RESOURCES_MAX};
 use crate::records::{
     Access, Belong, Group, Record, Target, access_meant, belong_meant, check_name, group_meant, target_meant,
     user_meant,
@@ -141,8 +143,12 @@ impl Managed {
             if let Some(url) = url {
                 target.url.clone_from(url);
             }
-            if resources.is_some() {
-                target.resources.clone_from(resources);
+            if let Some(resources) = resources {
+                let has_grown = resources.len() > target.resources().len();
+                target.resources = Some(resources.clone());
+                if has_grown {
+                    self.check_room_of_target(&target).await?;
+                }
             }
             target.origin.update(self.now());
             Ok(target)
@@ -303,6 +309,10 @@ impl Managed {
             exists::<Target>(directory, target).await?;
             let role = directory.role_of_access(new).await?;
             self.check_contains(&role, Action::Write, ResourceType::Grant, id)?;
+            let added = self.stored::<Target>(target).await?.resources().len();
+            if added > 0 {
+                self.check_room(group, None, added).await?;
+            }
             Ok(Vec::new())
         };
         self.create(access.clone(), more).await
@@ -377,6 +387,26 @@ impl Managed {
         found.retain(|_| self.check(Action::Read, ResourceType::Grant, "").is_ok());
         found.truncate(limit.unwrap_or(usize::MAX));
         Ok(found)
+    }
+
+    /// Refuses what would grant a group more resources than one role has: `added`, beside what it is granted with a target as it is to be.
+    async fn check_room(&self, group: &str, changed: Option<&Target>, added: usize) -> Result<(), Error> {
+        if self.directory.count_of_group(group, changed).await? + added <= ROLE_RESOURCES_MAX {
+            return Ok(());
+        }
+        Err(Error::Invalid(format!(
+            "The group '{group}' may be granted at most {ROLE_RESOURCES_MAX} resources (ROLE_RESOURCES_MAX)"
+        )))
+    }
+
+    /// The same for all groups that are granted something on a target, which is to have more resources.
+    async fn check_room_of_target(&self, target: &Target) -> Result<(), Error> {
+        let accesses = self.directory.find::<Access>("target", &target.id()).await?;
+        let groups: BTreeSet<String> = accesses.iter().map(|access| group_meant(&access.group)).collect();
+        for group in &groups {
+            self.check_room(group, Some(target), 0).await?;
+        }
+        Ok(())
     }
 
     /// Whether there is a user of this name, and else whether there is a group.
