@@ -1,12 +1,12 @@
 //! Parameters, paths and headers of requests.
 
 use api_http::{
-    Conditions, FrontEnd, Given, Operation, Parameter, ParameterValue, Params, Request, Route, Router,
-    accept, check_parameters, empty_response, handler, percent_decode, percent_decode_segment,
+    Conditions, Credentials, FrontEnd, Given, Operation, Parameter, ParameterValue, Params, Request, Route,
+    Router, accept, check_parameters, empty_response, handler, percent_decode, percent_decode_segment,
     percent_encode_into, plain_refusal,
 };
 use egress::{Others, Policy, Target as Host};
-use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::header::{AUTHORIZATION, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::{Target, texts};
@@ -50,6 +50,27 @@ pub(crate) const URL: Target = Target {
         ])
     },
 };
+/// Who asks: the header, tokens, and passwords as they are stored.
+pub(crate) const CREDENTIALS: Target =
+    Target { name: "credentials", run: credentials, seeds: credential_seeds };
+
+fn credential_seeds() -> Vec<Vec<u8>> {
+    let mut seeds: Vec<Vec<u8>> = access::testing::examples().into_iter().map(String::into_bytes).collect();
+    seeds.extend(texts(&["Basic YWRtaW46cGE=", "Bearer a.b.c", "basic ", "Digest x"]));
+    seeds
+}
+
+fn credentials(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        access::testing::read(text);
+    }
+    let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
+    let mut request = Request::default();
+    request.headers.insert(AUTHORIZATION, value);
+    if let Ok(Credentials::Password { user, password }) = Credentials::of(&request) {
+        assert!(!user.is_empty() && !password.is_empty() && !user.contains(':'));
+    }
+}
 
 fn parameters(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

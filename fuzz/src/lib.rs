@@ -49,6 +49,7 @@ pub const TARGETS: &[Target] = &[
     http::ROUTE,
     http::HEADERS,
     http::URL,
+    http::CREDENTIALS,
     ngsi_ld::ENTITY,
     ngsi_ld::FRAGMENT,
     ngsi_ld::ATTRIBUTE,

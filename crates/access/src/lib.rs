@@ -16,6 +16,8 @@ mod tokens;
 mod directory;
 mod identify;
 mod manage;
+#[cfg(feature = "testing")]
+pub mod testing;
 #[cfg(test)]
 mod tests;
 

@@ -129,7 +129,7 @@ fn check_length(password: &str) -> Result<(), Error> {
     Err(Error::Invalid(format!("The password of user must have at most {PASSWORD_BYTES_MAX} bytes")))
 }
 
-fn parsed(stored: &str) -> Option<(NonZeroU32, Vec<u8>, Vec<u8>)> {
+pub(crate) fn parsed(stored: &str) -> Option<(NonZeroU32, Vec<u8>, Vec<u8>)> {
     let mut parts = stored.strip_prefix('$')?.split('$');
     let (name, rounds, salt, hash) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let rounds: NonZeroU32 = rounds.strip_prefix("i=")?.parse().ok()?;

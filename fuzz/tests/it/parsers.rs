@@ -8,6 +8,7 @@ use fuzz::target;
 
 /// Crate and function (with the type that it is of), and the target that reaches it.
 const TRIED: &[(&str, &str)] = &[
+    ("access parsed", "credentials"),
     ("api-http Given::parse", "tsm_parameters"),
     ("api-http Params::parse", "parameters"),
     ("api-http decode_into", "percent"),
