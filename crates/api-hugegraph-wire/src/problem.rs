@@ -299,6 +299,7 @@ impl From<traversals::Error> for Problem {
         match error {
             traversals::Error::Graph(error) => error.into(),
             traversals::Error::TimedOut(error) => Self::from(Error::TimedOut(error)),
+            traversals::Error::MemoryFull => MemoryFull.into(),
             traversals::Error::Parameter(_) | traversals::Error::NoSuchVertex { .. } => {
                 Self::illegal_argument(error.to_string())
             }

@@ -40,6 +40,9 @@ pub enum Error {
         /// The most bytes.
         bytes_max: usize,
     },
+    /// Others take the memory that it shares with them.
+    #[error("other requests take the memory that the walk needs (memory_bytes_max)")]
+    MemoryFull,
     /// It did not end before its deadline.
     #[error(transparent)]
     TimedOut(#[from] store::TimedOut),

@@ -56,7 +56,7 @@ pub use kout::{Kout, TraverseMode, kout};
 pub use limits::{DEPTH_MAX, ENDS_MAX, NO_LIMIT, defaults};
 pub use neighbor_rank::{LayerRanks, NeighborRank, RankStep, neighbor_rank};
 pub use numbering::Numbering;
-pub use options::{WALK_BYTES_MAX, WalkOptions};
+pub use options::{WALK_BYTES_MAX, WalkMemory, WalkOptions};
 pub use paths::{Paths, crosspoints, paths};
 pub use personal_rank::{PersonalRank, RankLabel, WithLabel, personal_rank};
 pub use rays::{Rays, rays, rings};

@@ -8,12 +8,14 @@ use model_graph::Reader;
 use store::Pace;
 
 use crate::marks::PerVertex;
-use crate::{Error, LabelFilter, Measure, Numbering, WALK_BYTES_MAX, WalkOptions, filter};
+use crate::{Error, LabelFilter, Measure, Numbering, WALK_BYTES_MAX, WalkMemory, WalkOptions, filter};
 
 pub(crate) use expansion::{Expansion, Hop, Weighing};
 
 /// Vertices whose rows are read at once.
 const VERTICES_A_READ: usize = 256;
+/// A walk that remembers no more shares no memory with others.
+const FEW_BYTES: usize = 1 << 20;
 /// After so many steps between two reads a walk looks at its memory and its time.
 const STEPS_A_PAUSE: usize = 1_024;
 
@@ -24,6 +26,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) measure: Measure,
     pace: Pace,
     bytes_max: usize,
+    memory: WalkMemory,
     /// Bytes of what is remembered beside the numbering, as it was noted last.
     others: usize,
     /// Whether a vertex passes the filters of a step.
@@ -38,6 +41,7 @@ impl<'a> Walk<'a> {
             measure: Measure::default(),
             pace: Pace::new(options.deadline.clone()),
             bytes_max: options.bytes_max.min(WALK_BYTES_MAX),
+            memory: options.memory.clone(),
             others: 0,
             verdicts: PerVertex::new(None),
         }
@@ -68,11 +72,17 @@ impl<'a> Walk<'a> {
         self.check_more(0)
     }
 
-    /// Refuses to read more bytes than a walk may remember, beside what it remembers.
+    /// Refuses to read more bytes than a walk may remember, beside what it remembers, or than are left of what all walks share.
     pub(crate) fn check_more(&self, bytes: usize) -> Result<(), Error> {
         let (bytes_max, others) = (self.bytes_max, self.others.saturating_add(bytes));
         let all = (self.known.bytes() + self.verdicts.bytes()).saturating_add(others);
-        if all <= bytes_max { Ok(()) } else { Err(Error::Memory { bytes_max }) }
+        if all > bytes_max {
+            return Err(Error::Memory { bytes_max });
+        }
+        if all > FEW_BYTES && !self.memory.take(all) {
+            return Err(Error::MemoryFull);
+        }
+        Ok(())
     }
 
     /// Once there are many steps, counts them, notes what is remembered (`bytes`), and refuses more than a walk may.

@@ -18,8 +18,9 @@ use graph::schema::Schema;
 use graph::{VertexId, VertexIdRef};
 use http::Method;
 use model_graph::{Found, GraphState, Reader};
+use parking_lot::Mutex;
 use serde::de::DeserializeOwned;
-use traversals::{Deadline, Step, WalkOptions, defaults};
+use traversals::{Deadline, Step, WalkMemory, WalkOptions, defaults};
 
 use self::answer::Answer;
 use super::check_json;
@@ -34,6 +35,9 @@ use crate::wire::walks::{VerticesGiven, direction, step_label, vertex_id_of_valu
 
 /// The most vertices from which a walk begins, where they are asked for by label and properties.
 const SOURCES_MAX: usize = 10_000;
+
+/// A walk takes so many bytes at a time of the memory that all requests share.
+const WALK_MEMORY_STEP: usize = 4 << 20;
 
 /// The answer of a walk.
 const ANSWER: &[(u16, Gives)] = &[(200, done(json_of("WalkAnswer")))];
@@ -60,6 +64,12 @@ struct WalkRequest {
     depth_max: usize,
 }
 
+/// What a walk remembers counts in the memory of its request.
+fn shared_memory(request: &Request) -> WalkMemory {
+    let share = Mutex::new(request.memory.share());
+    WalkMemory::new(move |bytes| share.lock().try_grow(bytes.next_multiple_of(WALK_MEMORY_STEP)).is_ok())
+}
+
 impl WalkRequest {
     /// The graph that the address names, as it is now.
     async fn of(api: &Api, request: &Request) -> Result<Self, Problem> {
@@ -71,6 +81,7 @@ impl WalkRequest {
             lane: api.shared.lane.clone(),
             deadline: Deadline::at(request.deadline),
             bytes_max: limits.walk_memory_bytes_max,
+            memory: shared_memory(request),
         };
         let (memory, depth_max) = (request.memory.clone(), limits.depth_max);
         Ok(Self { begun, state, reader, options, memory, depth_max })

@@ -23,9 +23,10 @@ impl Run<'_> {
         if cursor.part != part {
             cursor = beginning(part);
         }
-        match self.clear_values(key, &mut cursor).await? {
-            true => Ok(Ended::Done),
-            false => Ok(Ended::More(cursor)),
+        match self.clear_values(key, &mut cursor).await {
+            // A label has the key, and its elements may not be without.
+            Err(error @ Error::NotNullable(_)) => Ok(Ended::Failed(error.to_string())),
+            outcome => Ok(if outcome? { Ended::Done } else { Ended::More(cursor) }),
         }
     }
 

@@ -1,5 +1,8 @@
 //! How walks end that may not go on: at their deadline, at their capacity, at their memory.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use ::graph::VertexId;
 use store::{Deadline, Lane};
 use traversals::*;
@@ -215,4 +218,27 @@ async fn the_process_grows_little_beyond_the_memory_of_a_walk() {
     }
     let grown = most_resident() - before;
     assert!(grown < 4 * bytes_max, "{grown}");
+}
+
+/// Walks side by side share memory: one that finds none left ends, and says so.
+#[tokio::test]
+async fn a_walk_takes_of_the_memory_that_all_share() {
+    let (taken, most) = (Arc::new(AtomicUsize::new(0)), 2 << 20);
+    let asked = taken.clone();
+    let memory = WalkMemory::new(move |bytes| {
+        asked.fetch_max(bytes, Ordering::Relaxed);
+        bytes <= most
+    });
+    let shared = WalkOptions { memory, ..options() };
+    let reader = mesh(24).reader().await;
+    let around = Rays {
+        source: VertexId::Number(0),
+        step: all_out(),
+        max_depth: 6,
+        capacity: NO_LIMIT,
+        limit: NO_LIMIT,
+    };
+    let refused = rays(&reader, &shared, &around).await;
+    assert!(matches!(refused, Err(Error::MemoryFull)), "the memory is full");
+    assert!(taken.load(Ordering::Relaxed) > most);
 }

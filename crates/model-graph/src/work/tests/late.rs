@@ -79,3 +79,29 @@ async fn an_index_is_not_completed_by_the_build_of_one_that_had_its_number() {
     run_all(&graph).await;
     assert_eq!((status(&graph).await, stored_index_rows(&graph).await.len()), (SchemaStatus::Created, 10));
 }
+
+/// A label may demand values that a computation wrote: then they cannot be cleared, and the task says so.
+#[tokio::test]
+async fn the_values_that_a_label_demands_are_not_cleared() {
+    let graph = default_graph(Store::memory(memory_options())).await;
+    let rank = PropertyKeyDraft {
+        data_type: DataType::Int,
+        write_type: WriteType::OlapCommon,
+        ..PropertyKeyDraft::named("rank")
+    };
+    make(&graph, |schema, creation| schema.create_property_key(&rank, creation)).await;
+    let label = LabelDraft { properties: vec!["rank".into()], ..LabelDraft::named("page") };
+    let label = VertexLabelDraft { label, ..VertexLabelDraft::named("page") };
+    make(&graph, |schema, creation| schema.create_vertex_label(&label, creation)).await;
+    let schema = graph.state().await.unwrap().schema.clone();
+    let (key, label) = (schema.property_key_named("rank").unwrap().id, schema.vertex_label_named("page"));
+    let mut properties = PropertiesBuilder::default();
+    properties.put_one(key, ScalarRef::Int(7));
+    let (id, label) = (VertexId::Number(1), label.unwrap().id);
+    let page = Vertex { id, label, expires: None, properties: properties.finish() };
+    graph.write_vertices(vec![VertexOperation::Put(page)], NOW).await.unwrap();
+    let (_, task) = graph.clear_computed("rank", NOW).await.unwrap();
+    run_all(&graph).await;
+    let task = graph.tasks().get(task).await.unwrap();
+    assert_eq!((task.status, &*task.result), (TaskStatus::Failed, "property rank may not be null"));
+}
