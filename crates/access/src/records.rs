@@ -461,9 +461,9 @@ pub(crate) fn check_name(kind: &str, name: &str) -> Result<(), Error> {
     let is_fit = |letter: char| !letter.is_control() && letter != ':';
     match name.len() {
         0 => Err(Error::Invalid(format!("The name of {kind} can't be null"))),
-        1..=NAME_BYTES_MAX if name.chars().all(is_fit) => Ok(()),
+        1..=NAME_BYTES_MAX if name.chars().all(is_fit) && !name.trim().is_empty() => Ok(()),
         _ => Err(Error::Invalid(format!(
-            "The name of {kind} must have at most {NAME_BYTES_MAX} bytes, none of them a colon or a control character"
+            "The name of {kind} must have at most {NAME_BYTES_MAX} bytes, none of them a colon or a control character, and not only spaces"
         ))),
     }
 }
@@ -506,6 +506,10 @@ mod tests {
         check("boss", true);
         check("Zoë", true);
         check("", false);
+        check("a b", true);
+        check("  ", false);
+        check("\u{a0}", false);
+        check("\u{7f}", false);
         check("a:b", false);
         check("a\nb", false);
         check(&"x".repeat(NAME_BYTES_MAX + 1), false);

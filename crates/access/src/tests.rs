@@ -239,6 +239,11 @@ async fn managers_manage_their_space_alone() {
     ));
     assert_eq!(admin.roles_in("gs1", "boss").await.unwrap(), [ManagerKind::Member]);
     assert_eq!(admin.list_managers(ManagerKind::Admin, "").await.unwrap(), ["admin"]);
+    assert_eq!(managed.list_managers(ManagerKind::Admin, "gs1").await.unwrap(), ["admin"]);
+    // Who manages another space sees himself alone.
+    assert!(managed.list_managers(ManagerKind::Admin, "gs2").await.unwrap().is_empty());
+    assert_eq!(managed.roles_in("gs2", "boss").await.unwrap(), []);
+    assert!(matches!(managed.roles_in("gs2", "admin").await, Err(Error::Forbidden(_))));
     // A member is no manager any more, and the other way round.
     admin.create_manager(ManagerKind::Member, "gs1", "all").await.unwrap();
     let boss = by_password(&users, "", "boss", "secret").await.unwrap();

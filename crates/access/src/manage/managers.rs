@@ -47,7 +47,7 @@ impl Managed {
         self.directory.change(think).await
     }
 
-    /// Names of those who manage this.
+    /// Names of those who manage this: for managers of the space; others find themselves alone.
     ///
     /// # Errors
     ///
@@ -65,15 +65,19 @@ impl Managed {
         {
             names.insert(0, ADMIN.to_owned());
         }
+        names.retain(|name| self.knows_managers(space, name));
         Ok(names)
     }
 
-    /// What somebody manages in a space.
+    /// What somebody manages in a space: for managers of it, and of himself for everybody.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
+    /// [`Error::Forbidden`]; if the store refuses.
     pub async fn roles_in(&self, space: &str, name: &str) -> Result<Vec<ManagerKind>, Error> {
+        if !self.knows_managers(space, name) {
+            return Err(denied(Action::Read, ResourceType::Grant, name));
+        }
         let managers = self.directory.find::<Manager>("name", name).await?;
         let has = |kind: ManagerKind| {
             let is_meant = |manager: &Manager| {
@@ -82,6 +86,11 @@ impl Managed {
             (kind == ManagerKind::Admin && name == ADMIN) || managers.iter().any(is_meant)
         };
         Ok(ManagerKind::ALL.into_iter().filter(|kind| has(*kind)).collect())
+    }
+
+    /// Whether the caller may know what somebody manages in a space.
+    fn knows_managers(&self, space: &str, name: &str) -> bool {
+        self.caller.role.manages(space) || *self.caller.user == *name
     }
 
     fn check_may_name(&self, kind: ManagerKind, space: &str) -> Result<(), Error> {

@@ -64,6 +64,7 @@ fn every_api_wants_a_login_where_auth_is_on() {
     for path in paths.iter().chain(&HUGEGRAPH_METRICS) {
         assert_eq!(get(&server, path, BOSS).status, 403, "{path}");
     }
+    assert!(get(&server, "/ngsi-ld/v1/types", BOSS).text().contains("administrators of the tenant"));
     let answer = post(&server, "/auth/login", "", user).text();
     let token: serde_json::Value = serde_json::from_str(&answer).unwrap();
     let token = format!("Authorization: Bearer {}\r\n", token["token"].as_str().unwrap());

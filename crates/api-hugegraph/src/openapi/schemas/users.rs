@@ -63,7 +63,7 @@ pub(super) fn schemas() -> Value {
         })),
         "Login": object(&["user_name", "user_password"], json!({
             "user_name": text, "user_password": text,
-            "token_expire": { "type": "integer", "description": "For how many milliseconds the token is good." },
+            "token_expire": { "type": "integer", "description": "For how many milliseconds the token is good: 1000 or more; 0: as long as the server lets it be." },
         })),
         "Token": object(&["token"], json!({ "token": text })),
         "TokenOf": object(&["user_name", "user_id"], json!({ "user_name": text, "user_id": text })),

@@ -29,11 +29,19 @@ pub(crate) async fn log_in(api: Api, request: Request) -> Result<Response, Probl
         value.ok_or_else(|| Problem::illegal_argument(format!("The {what} of user can't be null")))
     };
     let (name, password) = (needed("name", name)?, needed("password", password)?);
-    // As many milliseconds; what is not above zero leaves it to the server.
-    let duration = expire.and_then(|millis| u64::try_from(millis).ok()).filter(|millis| *millis > 0);
-    let duration = duration.map(Duration::from_millis);
+    let duration = duration(expire)?;
     let token = api.shared.users.log_in(&tenant(&request)?, (&name, &password), duration).await?;
     ok(&json!({ "token": token }))
+}
+
+/// For how long a token is wanted, said in milliseconds; `None`: zero leaves it to the server.
+fn duration(millis: Option<i64>) -> Result<Option<Duration>, Problem> {
+    let too_short =
+        || Problem::illegal_argument("The token_expire must be at least 1000 ms, or 0 for the longest");
+    let Some(millis) = millis.filter(|millis| *millis != 0) else { return Ok(None) };
+    let wanted = Duration::from_millis(u64::try_from(millis).map_err(|_| too_short())?);
+    // The end of a token is said in seconds: a shorter one would be over at once.
+    if wanted < Duration::from_secs(1) { Err(too_short()) } else { Ok(Some(wanted)) }
 }
 
 /// DELETE `/auth/logout`
