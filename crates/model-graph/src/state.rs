@@ -2,7 +2,7 @@
 //!
 //! Invariant: the row of the state is written with each change of the schema, so that its version is that of the schema. A part
 //! that is removed becomes, in the same commit, one whose elements and rows are to be removed; none of its kind gets its
-//! number before that is done, or after.
+//! number before that is done, and after it only in a graph that is restored.
 
 use std::sync::Arc;
 

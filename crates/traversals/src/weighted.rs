@@ -168,7 +168,7 @@ struct Search {
     distances: Vec<f64>,
     /// Where a vertex lies that was found.
     places: PerVertex<u32>,
-    /// How far a vertex is by the ways that were seen, and as the how manieth it was reached.
+    /// How far a vertex is by the ways that were seen, and in which order it was first reached.
     seen: PerVertex<(f64, u32)>,
     reached: u32,
     candidates: BinaryHeap<Reverse<Candidate>>,
