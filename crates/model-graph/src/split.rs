@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use graph::{EdgeDirection, keys};
-use store::{Direction, Range};
+use store::{Deadline, Direction, Range, rest};
 
 use crate::{Error, Graph};
 
@@ -58,13 +58,18 @@ impl Elements {
 }
 
 impl Graph {
-    /// All elements in parts of at most about so many bytes, in the order of their keys; at least one part. Cost: some microseconds for each
-    /// part and halving, not for the elements.
+    /// All elements in parts of at most about so many bytes, in the order of their keys; at least one part. Cost: on the embedded
+    /// engine some microseconds for each part and halving, not for the elements; in memory those are counted at each halving.
     ///
     /// # Errors
     ///
-    /// If the store refuses.
-    pub async fn split(&self, elements: Elements, bytes_max: u64) -> Result<Vec<Part>, Error> {
+    /// [`Error::TimedOut`]; if the store refuses.
+    pub async fn split(
+        &self,
+        elements: Elements,
+        bytes_max: u64,
+        deadline: &Deadline,
+    ) -> Result<Vec<Part>, Error> {
         let all = elements.range();
         let Some(inner) = self.inner_range(&all).await? else {
             return Ok(vec![Part { range: all, bytes: 0 }]);
@@ -76,6 +81,8 @@ impl Graph {
             if halved.len() == parts.len() || halved.len() > PARTS_MAX {
                 break;
             }
+            deadline.check()?;
+            rest().await;
             let sizes = self.bytes_of(&halved).await?;
             let halved = halved.into_iter().zip(sizes).map(|(range, bytes)| Part { range, bytes });
             parts = joined(halved, |last, part| last + part <= bytes_max);
@@ -212,7 +219,7 @@ mod tests {
     /// Parts follow each other without a gap, are of about one size, and together hold every vertex once.
     async fn check(buckets: u32, ids: Vec<VertexId>, bytes_max: u64) {
         let graph = graph_of(buckets, &ids).await;
-        let parts = graph.split(Elements::Vertices, bytes_max).await.unwrap();
+        let parts = graph.split(Elements::Vertices, bytes_max, &Deadline::default()).await.unwrap();
         let all = Elements::Vertices.range();
         assert_eq!((&parts[0].range.start, &parts[parts.len() - 1].range.end), (&all.start, &all.end));
         let mut found = 0;
@@ -247,11 +254,24 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_graph_is_one_part() {
-        let parts = graph_of(1, &[]).await.split(Elements::Edges, 1).await.unwrap();
+        let parts = graph_of(1, &[]).await.split(Elements::Edges, 1, &Deadline::default()).await.unwrap();
         assert_eq!(parts, [Part { range: Elements::Edges.range(), bytes: 0 }]);
         assert!(
-            graph_of(1, &[VertexId::Number(1)]).await.split(Elements::Vertices, 1).await.unwrap().len() == 1
+            graph_of(1, &[VertexId::Number(1)])
+                .await
+                .split(Elements::Vertices, 1, &Deadline::default())
+                .await
+                .unwrap()
+                .len()
+                == 1
         );
+    }
+
+    #[tokio::test]
+    async fn it_ends_at_its_deadline() {
+        let graph = graph_of(1, &(0..1_000).map(VertexId::Number).collect::<Vec<_>>()).await;
+        let late = graph.split(Elements::Vertices, 2_000, &Deadline::after_looks(2)).await;
+        assert!(matches!(late, Err(Error::TimedOut(_))), "{late:?}");
     }
 
     #[test]

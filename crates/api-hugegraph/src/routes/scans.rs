@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use graph::plan::{Query, plan_edges, plan_vertices};
 use http::StatusCode;
-use model_graph::{Elements, Error, Part, Range};
+use model_graph::{Deadline, Elements, Error, Part, Range};
 use serde_json::json;
 
 use super::edges::edge_id;
@@ -108,7 +108,7 @@ async fn shards(api: &Api, request: &Request, elements: Elements) -> Result<Resp
             "The split-size must be >= {SPLIT_SIZE_MIN} bytes, but got {size}"
         )));
     }
-    let parts = api.graph(request).await?.split(elements, size).await?;
+    let parts = api.graph(request).await?.split(elements, size, &Deadline::at(request.deadline)).await?;
     let all = elements.range();
     let shard = |part: &Part| {
         let Range { start, end } = &part.range;

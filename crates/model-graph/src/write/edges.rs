@@ -102,11 +102,11 @@ impl Operation for EdgeOperation {
         };
         let schema = &moment.schema;
         // Who lost reads them, to know what was missing.
-        ends.ids_tell = is_first
+        ends.ids_have_labels = is_first
             && schema.vertex_labels().all(|label| is_plain(label))
             && schema.removed().all(was_plain);
         for (id, _) in operations.iter().filter_map(Self::put_ends) {
-            let is_read = |vertex: &&VertexId| told_label(&ends, writer, id, vertex, moment).is_none();
+            let is_read = |vertex: &&VertexId| label_by_end(&ends, writer, id, vertex, moment).is_none();
             read.extend([&id.source, &id.target].into_iter().filter(is_read));
         }
         read.sort_unstable();
@@ -189,15 +189,15 @@ fn label_of_id(id: &VertexId, moment: &Moment) -> Option<LabelId> {
     (label.id_strategy == IdStrategy::PrimaryKey && label.ttl_ms == 0).then_some(label.id)
 }
 
-/// The label of a vertex at an end of an edge, where its id tells it.
-fn told_label(
+/// The label of a vertex at an end of an edge, where it follows from its id.
+fn label_by_end(
     ends: &Ends,
     writer: &Writer,
     edge: &EdgeId,
     vertex: &VertexId,
     moment: &Moment,
 ) -> Option<LabelId> {
-    if !ends.ids_tell || writer.spans_buckets(edge) {
+    if !ends.ids_have_labels || writer.spans_buckets(edge) {
         return None;
     }
     label_of_id(vertex, moment)
@@ -222,7 +222,7 @@ fn check_ends(
     let bucket = work.writer.bucket_of(&id.source);
     let demanded = [labels.map(|labels| labels.source), labels.map(|labels| labels.target)];
     for (vertex, demanded) in [&id.source, &id.target].into_iter().zip(demanded) {
-        let label = told_label(work.ends, work.writer, id, vertex, work.moment);
+        let label = label_by_end(work.ends, work.writer, id, vertex, work.moment);
         let label = label.or_else(|| work.ends.read.get(vertex).copied());
         let label = label.ok_or_else(|| Error::NoSuchVertex(vertex.clone()))?;
         if let Some(demanded) = demanded.filter(|demanded| *demanded != label) {

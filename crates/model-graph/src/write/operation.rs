@@ -238,7 +238,7 @@ pub(super) struct Ends {
     /// Those that were read.
     pub(super) read: Labels,
     /// Whether others follow from the id, of edges within one bucket: that such vertices are there is a condition of the commit.
-    pub(super) ids_tell: bool,
+    pub(super) ids_have_labels: bool,
 }
 
 /// Whether an element of a label is read before it is put: rows, or values, follow from what is stored.

@@ -40,14 +40,8 @@ impl Tenants {
     pub async fn remove_if(&self, tenant: &Tenant, model: Model, was: Option<&Bytes>) -> Result<bool, Error> {
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
-            if tenant.is_default() {
-                return Err(is_default());
-            }
-            let (entry, condition) = self.entry(tenant).await?;
-            if entry.stored(model) != was {
-                return Ok(false);
-            }
-            if self.remove_found(Found { tenant: tenant.clone(), entry, condition }).await? {
+            let Some(found) = self.found_if(tenant, model, was).await? else { return Ok(false) };
+            if self.remove_found(found).await? {
                 return Ok(true);
             }
         }
@@ -64,21 +58,29 @@ impl Tenants {
     pub async fn renew_if(&self, tenant: &Tenant, model: Model, was: Option<&Bytes>) -> Result<bool, Error> {
         let mut attempts = BACKOFF.attempts();
         while attempts.next().await {
-            if tenant.is_default() {
-                return Err(is_default());
-            }
-            let (entry, condition) = self.entry(tenant).await?;
-            if entry.stored(model) != was {
-                return Ok(false);
-            }
-            let mut renewed = entry.clone();
+            let Some(found) = self.found_if(tenant, model, was).await? else { return Ok(false) };
+            let mut renewed = found.entry.clone();
             (renewed.number, renewed.created) = (self.take_number().await?, self.store.now());
             let instead = Write::PutStamped(self.key(&tenant.to_name()), renewed.to_bytes());
-            if self.end_life(Found { tenant: tenant.clone(), entry, condition }, instead).await? {
+            if self.end_life(found, instead).await? {
                 return Ok(true);
             }
         }
         Err(attempts.exhausted(DIRECTORY).into_error())
+    }
+
+    /// This life of a tenant, if what a model keeps of it is `was`.
+    async fn found_if(
+        &self,
+        tenant: &Tenant,
+        model: Model,
+        was: Option<&Bytes>,
+    ) -> Result<Option<Found>, Error> {
+        if tenant.is_default() {
+            return Err(is_default());
+        }
+        let (entry, condition) = self.entry(tenant).await?;
+        Ok((entry.stored(model) == was).then(|| Found { tenant: tenant.clone(), entry, condition }))
     }
 
     async fn remove_found(&self, found: Found) -> Result<bool, Error> {
