@@ -1,0 +1,10 @@
+//! YANG (RFC 7950): modules in, a [`Schema`] out; data under a schema as a value ([`DataNode`]), read and written as JSON
+//! (RFC 7951) and XML. No I/O, no tenants, nothing of how data is stored.
+
+pub mod schema;
+pub mod types;
+pub mod tree;
+
+pub use schema::{Any, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
+pub use tree::{Content, DataNode, Leaf, Value, ValueKind};
+pub use types::{Type, TypeKind};
