@@ -1,9 +1,11 @@
 //! YANG (RFC 7950): modules in, a [`Schema`] out; data under a schema as a value ([`DataNode`]), read and written as JSON
 //! (RFC 7951) and XML. No I/O, no tenants, nothing of how data is stored.
 
-pub mod schema;
 pub mod types;
+pub mod schema;
 pub mod tree;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use schema::{Any, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 pub use tree::{Content, DataNode, Leaf, Value, ValueKind};

@@ -1,7 +1,10 @@
 //! A compiled schema as plain data: what a module set allows, in tables by number. It is made once for a set of module texts,
 //! stored, and shared; everything that handles data looks here, and nothing in it changes.
 
+mod names;
+
 use crate::types::Type;
+use names::{NameIndex, Named};
 
 /// A module of a schema, by its position in [`Schema::modules`].
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -115,9 +118,35 @@ pub struct Schema {
     pub top: Box<[NodeId]>,
     /// All identities (`module:name`, sorted), each with all that it is derived from, directly or not, as positions here.
     pub identities: Box<[(Box<str>, Box<[u32]>)]>,
+    /// Made of the nodes.
+    names: NameIndex,
+}
+
+impl Named for Box<[SchemaNode]> {
+    fn name(&self, id: NodeId) -> &str {
+        self.get(id.0 as usize).map(|node| &*node.name).expect("the number of a node is of its schema")
+    }
 }
 
 impl Schema {
+    /// A schema of its tables, which are consistent: every number in them is a position in them, and what is said of parents,
+    /// children and slots agrees. Cost: O(nodes × log nodes), once.
+    ///
+    /// # Panics
+    ///
+    /// If a number is none of the tables'.
+    pub fn new(
+        hash: u128,
+        modules: Box<[Module]>,
+        nodes: Box<[SchemaNode]>,
+        top: Box<[NodeId]>,
+        identities: Box<[(Box<str>, Box<[u32]>)]>,
+    ) -> Self {
+        let below = nodes.iter().map(|node| &*node.children);
+        let names = NameIndex::new(std::iter::once(&*top).chain(below), &nodes);
+        Self { hash, modules, nodes, top, identities, names }
+    }
+
     /// The node of this number. Cost: O(1).
     ///
     /// # Panics
@@ -145,5 +174,107 @@ impl Schema {
     pub fn module_named(&self, name: &str) -> Option<ModuleId> {
         let ids = || (0..).map(ModuleId).zip(&self.modules).filter(|(_, module)| &*module.name == name);
         ids().find(|(_, module)| module.is_implemented).or_else(|| ids().next()).map(|(id, _)| id)
+    }
+
+    /// The child of this name, of the module of this name; without one, the first of the name in the order of the schema.
+    /// Cost: O(log children), no allocation.
+    pub fn child(&self, parent: Option<NodeId>, module: Option<&str>, name: &str) -> Option<NodeId> {
+        let mut found = self.children_named(parent, name).iter().copied();
+        match module {
+            None => found.next(),
+            Some(module) => found.find(|id| &*self.module(self.node(*id).module).name == module),
+        }
+    }
+
+    /// All children of this name, in the order of the schema: more than one if several modules have one of the name.
+    /// Cost: O(log children), no allocation.
+    pub fn children_named(&self, parent: Option<NodeId>, name: &str) -> &[NodeId] {
+        self.names.below(parent, name, &self.nodes)
+    }
+
+    /// All nodes of this name, wherever, in the order of the schema. Cost: O(log nodes), no allocation.
+    pub fn by_name(&self, name: &str) -> &[NodeId] {
+        self.names.anywhere(name, &self.nodes)
+    }
+
+    /// Whether a node holds others: a container or a list. Cost: O(1).
+    pub fn is_entry(&self, id: NodeId) -> bool {
+        matches!(self.node(id).kind, NodeKind::Container { .. } | NodeKind::List { .. })
+    }
+
+    /// The keys of a list; none of any other node, or of a list without keys. Cost: O(1).
+    pub fn keys(&self, id: NodeId) -> &[NodeId] {
+        match &self.node(id).kind {
+            NodeKind::List { keys, .. } => keys,
+            _ => &[],
+        }
+    }
+
+    /// The name of the module that a node's name is of. Cost: O(1).
+    pub fn module_name(&self, id: NodeId) -> &str {
+        &self.module(self.node(id).module).name
+    }
+
+    /// Where a node stands, as error messages and clients spell it: `/module:name/name/other-module:name`. Cost: its depth.
+    pub fn path(&self, id: NodeId) -> String {
+        let mut steps: Vec<NodeId> = std::iter::successors(Some(id), |id| self.node(*id).parent).collect();
+        steps.reverse();
+        let mut path = String::new();
+        let mut around = None;
+        for step in steps {
+            let node = self.node(step);
+            path.push('/');
+            if around != Some(node.module) {
+                path.push_str(&self.module(node.module).name);
+                path.push(':');
+            }
+            path.push_str(&node.name);
+            around = Some(node.module);
+        }
+        path
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{SchemaBuilder, string};
+
+    #[test]
+    fn names_are_found_below_their_parent_and_everywhere() {
+        let schema = SchemaBuilder::new("shop", "s")
+            .module("add-on", "a")
+            .container("store", |store| {
+                store
+                    .leaf("name", string())
+                    .list("shelf", &["id"], |shelf| shelf.leaf("name", string()).leaf("id", string()))
+                    .of_module("add-on", |store| store.leaf("name", string()))
+            })
+            .leaf("name", string())
+            .build();
+        let store = schema.child(None, None, "store").unwrap();
+        assert_eq!(schema.child(None, Some("shop"), "store"), Some(store));
+        assert_eq!(schema.child(None, Some("add-on"), "store"), None);
+        assert_eq!(schema.child(Some(store), None, "store"), None);
+        let (own, other) = (
+            schema.child(Some(store), Some("shop"), "name"),
+            schema.child(Some(store), Some("add-on"), "name"),
+        );
+        assert_ne!(own, other);
+        assert_eq!(schema.child(Some(store), None, "name"), own);
+        assert_eq!(schema.path(other.unwrap()), "/shop:store/add-on:name");
+        assert_eq!(schema.by_name("name").len(), 4);
+        assert!(schema.by_name("name").is_sorted());
+        assert!(schema.by_name("nam").is_empty() && schema.by_name("names").is_empty());
+        let shelf = schema.child(Some(store), None, "shelf").unwrap();
+        assert_eq!(schema.path(shelf), "/shop:store/shelf");
+        assert!(schema.is_entry(shelf) && !schema.is_entry(own.unwrap()));
+        let names: Vec<&str> =
+            schema.children(Some(shelf)).iter().map(|id| &*schema.node(*id).name).collect();
+        assert_eq!(names, ["id", "name"], "keys come first");
+        for (at, node) in schema.nodes.iter().enumerate() {
+            let found = schema.children_named(node.parent, &node.name);
+            assert!(found.iter().any(|id| id.0 as usize == at), "{}", node.name);
+            assert_eq!(schema.children(node.parent)[node.slot as usize].0 as usize, at);
+        }
     }
 }
