@@ -7,6 +7,6 @@ pub mod tree;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
-pub use schema::{Any, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
+pub use schema::{Any, Identities, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 pub use tree::{Content, DataNode, Leaf, Value, ValueKind};
 pub use types::{Type, TypeKind};

@@ -105,6 +105,9 @@ pub struct SchemaNode {
     pub is_mandatory: bool,
 }
 
+/// Identities (`module:name`), sorted, each with all that it is derived from, directly or not, as positions here.
+pub type Identities = Box<[(Box<str>, Box<[u32]>)]>;
+
 /// What a set of modules allows.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Schema {
@@ -116,8 +119,8 @@ pub struct Schema {
     pub nodes: Box<[SchemaNode]>,
     /// Those at the top, in the order of modules and of the schema.
     pub top: Box<[NodeId]>,
-    /// All identities (`module:name`, sorted), each with all that it is derived from, directly or not, as positions here.
-    pub identities: Box<[(Box<str>, Box<[u32]>)]>,
+    /// All identities.
+    pub identities: Identities,
     /// Made of the nodes.
     names: NameIndex,
 }
@@ -140,7 +143,7 @@ impl Schema {
         modules: Box<[Module]>,
         nodes: Box<[SchemaNode]>,
         top: Box<[NodeId]>,
-        identities: Box<[(Box<str>, Box<[u32]>)]>,
+        identities: Identities,
     ) -> Self {
         let below = nodes.iter().map(|node| &*node.children);
         let names = NameIndex::new(std::iter::once(&*top).chain(below), &nodes);

@@ -1,6 +1,6 @@
 //! Schemas built by hand, for tests of what works on data: no YANG text, no compiler.
 
-use crate::schema::{Any, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
+use crate::schema::{Any, Identities, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 use crate::types::{Type, TypeKind};
 
 /// The type `string`, without restrictions.
@@ -134,7 +134,7 @@ impl SchemaBuilder {
     }
 }
 
-fn sorted(identities: &[(&str, &[&str])]) -> Box<[(Box<str>, Box<[u32]>)]> {
+fn sorted(identities: &[(&str, &[&str])]) -> Identities {
     let mut names: Vec<&str> = identities.iter().map(|(name, _)| *name).collect();
     names.sort_unstable();
     let at = |name: &str| names.binary_search(&name).expect("an identity of the schema");
