@@ -1,4 +1,4 @@
-//! JSON text, formulas, contexts, times and durations.
+//! JSON text, formulas, CPS paths, contexts, times and durations.
 
 use lang_jsonld::Documents;
 use lang_time::{Fraction, LeapSecond, Offsets, Rules, TimeReader};
@@ -11,6 +11,8 @@ pub(crate) const JSON: Target = Target { name: "json", run: json, seeds: json_se
 pub(crate) const JSON_STRING: Target = Target { name: "json_string", run: json_string, seeds: json_seeds };
 /// A formula that is printed is parsed to the same tree.
 pub(crate) const FORMULA: Target = Target { name: "formula", run: formula, seeds: formula_seeds };
+/// A CPS path that is printed is parsed to the same tree, and normalizing it twice changes nothing.
+pub(crate) const CPS_PATH: Target = Target { name: "cps_path", run: cps_path, seeds: cps_path_seeds };
 /// A context gives every name back that it made of an IRI.
 pub(crate) const CONTEXT: Target = Target { name: "context", run: context, seeds: context_seeds };
 /// A date-time that is written is read, by whichever rules it was read.
@@ -77,6 +79,30 @@ fn formula(bytes: &[u8]) {
     assert_eq!(again, formula, "{printed:?}");
     assert_eq!(again.to_string(), printed);
     let _ = (formula.references(), formula.names(), formula.reach());
+}
+
+fn cps_path_seeds() -> Vec<Vec<u8>> {
+    texts(&[
+        "/bookstore/categories[@code='1' and @name=\"it's\"]/books",
+        "//books[@price>10 and @lang='English' or @code=-1]/authors[text()='Terry \"P\"']",
+        "//nw:a[@x=1][contains(@y,'z')]/ancestor::b/c[@d<=2]/@e",
+        " / a / ancestor :: b [ @c >= 18446744073709551615 ] ",
+        "/",
+    ])
+}
+
+fn cps_path(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match lang_cps_path::parse(text) {
+        Ok(path) => {
+            let printed = path.to_string();
+            assert_eq!(lang_cps_path::parse(&printed).as_ref(), Ok(&path), "{printed:?}");
+            let normalized = path.normalized();
+            let again = lang_cps_path::parse(&normalized).expect("a normalized path is a path");
+            assert_eq!(again.normalized(), normalized);
+        }
+        Err(error) => assert!(text.is_char_boundary(error.position) && error.line > 0 && error.column > 0),
+    }
 }
 
 fn context_seeds() -> Vec<Vec<u8>> {

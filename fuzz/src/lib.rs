@@ -35,6 +35,7 @@ pub const TARGETS: &[Target] = &[
     languages::JSON,
     languages::JSON_STRING,
     languages::FORMULA,
+    languages::CPS_PATH,
     languages::CONTEXT,
     languages::TIME,
     languages::DURATION,

@@ -14,6 +14,7 @@ mod tests {
         ("store-contract", &[]),
         ("store-embedded", &["store-contract"]),
         ("store", &["store-contract", "store-embedded"]),
+        ("lang-cps-path", &[]),
         ("lang-formula", &["lang-time"]),
         ("lang-jsonld", &["lang-json"]),
         ("egress", &[]),

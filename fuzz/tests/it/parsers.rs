@@ -57,6 +57,7 @@ const TRIED: &[(&str, &str)] = &[
     ("graph SchemaPart::parse", "graph_schema"),
     ("graph VertexLabel::parse", "graph_schema"),
     ("graph VertexView::parse", "graph_element"),
+    ("lang-cps-path parse", "cps_path"),
     ("lang-formula parse", "formula"),
     ("lang-ngsi-ld parse_attribute", "ngsi_ld_attribute"),
     ("lang-ngsi-ld parse_entity", "ngsi_ld_entity"),
