@@ -1,5 +1,5 @@
-//! The one way out of the process: whom it may call, and an HTTP client within limits of time and size. What a request
-//! means, and what a refusal is called in a standard, is the caller's.
+//! The one way out of the process: whom it may call, an HTTP client within limits of time and size, and a producer of Kafka records.
+//! What a request means, and what a refusal is called in a standard, is the caller's.
 //!
 //! Invariants:
 //! - a connection goes only to an address that the [`Policy`] allows: names are checked when they are resolved, and the client
@@ -21,9 +21,13 @@ mod error;
 mod policy;
 mod resolver;
 mod client;
+mod kafka;
 
 pub use addresses::is_public_address;
 pub use client::{Answer, Client, ClientOptions, Redirects, Request};
 pub use error::Error;
+pub use kafka::{
+    KAFKA_RECORD_BYTES_MAX, KafkaLogin, KafkaOptions, KafkaProducer, KafkaRecord, KafkaTls, SaslMechanism,
+};
 pub use policy::{Others, Policy, Target, TargetError, check_http_url};
 pub use resolver::Names;
