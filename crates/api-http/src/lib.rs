@@ -57,6 +57,7 @@ mod body;
 mod incoming;
 mod router;
 mod frame;
+mod multipart;
 mod openapi;
 mod pace;
 mod paging;
@@ -73,6 +74,7 @@ pub use frame::{DRAIN_BYTES_MAX, Frame};
 pub use given::{Given, ParameterError, check_parameters};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept, essence};
+pub use multipart::{FormError, FormLimits, FormPart, read_form};
 pub use openapi::{
     ApiDescription, Document, Line, description_page, document_operation, page_operation, schema_reference,
 };
