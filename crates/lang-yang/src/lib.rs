@@ -6,7 +6,9 @@ pub mod schema;
 pub mod tree;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod check;
 
-pub use schema::{Any, Identities, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
+pub use check::{Kinds, Prefixes, Scalar, TypeError, ValueRules};
+pub use schema::{Any, Identities, Identity, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 pub use tree::{Content, DataNode, Leaf, Value, ValueKind};
-pub use types::{Type, TypeKind};
+pub use types::{IntegerWidth, Leafref, Pattern, PatternError, Type, TypeKind};

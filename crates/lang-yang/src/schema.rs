@@ -105,8 +105,21 @@ pub struct SchemaNode {
     pub is_mandatory: bool,
 }
 
-/// Identities (`module:name`), sorted, each with all that it is derived from, directly or not, as positions here.
-pub type Identities = Box<[(Box<str>, Box<[u32]>)]>;
+impl SchemaNode {
+    /// The type of a leaf or of the values of a leaf-list. Cost: O(1).
+    pub fn type_(&self) -> Option<&Type> {
+        match &self.kind {
+            NodeKind::Leaf { type_, .. } | NodeKind::LeafList { type_, .. } => Some(type_),
+            NodeKind::Container { .. } | NodeKind::List { .. } | NodeKind::Any(_) => None,
+        }
+    }
+}
+
+/// An identity (`module:name`), with all that it is derived from, directly or not, as positions in [`Schema::identities`].
+pub type Identity = (Box<str>, Box<[u32]>);
+
+/// Identities, in the order of their names.
+pub type Identities = Box<[Identity]>;
 
 /// What a set of modules allows.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -177,6 +190,13 @@ impl Schema {
     pub fn module_named(&self, name: &str) -> Option<ModuleId> {
         let ids = || (0..).map(ModuleId).zip(&self.modules).filter(|(_, module)| &*module.name == name);
         ids().find(|(_, module)| module.is_implemented).or_else(|| ids().next()).map(|(id, _)| id)
+    }
+
+    /// The position of an identity among [`Schema::identities`]. Cost: a binary search.
+    pub fn identity_named(&self, module: &str, name: &str) -> Option<u32> {
+        let wanted = || module.bytes().chain(*b":").chain(name.bytes());
+        let index = self.identities.binary_search_by(|(full, _)| full.bytes().cmp(wanted())).ok()?;
+        u32::try_from(index).ok()
     }
 
     /// The child of this name, of the module of this name; without one, the first of the name in the order of the schema.

@@ -5,7 +5,7 @@ use crate::types::{Type, TypeKind};
 
 /// The type `string`, without restrictions.
 pub fn string() -> Type {
-    Type { kind: TypeKind::String }
+    Type::new(TypeKind::String { lengths: Box::default(), patterns: Box::default() })
 }
 
 /// A schema under way: modules, and the nodes of its top. The first module is that of all nodes that are not said to be of another.
