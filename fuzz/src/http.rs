@@ -1,12 +1,12 @@
 //! Parameters, paths and headers of requests.
 
 use api_http::{
-    Conditions, Credentials, FrontEnd, Given, Operation, Parameter, ParameterValue, Params, Request, Route,
-    Router, accept, check_parameters, empty_response, handler, percent_decode, percent_decode_segment,
-    percent_encode_into, plain_refusal,
+    Conditions, Credentials, DateConditions, FrontEnd, Given, Operation, Parameter, ParameterValue, Params,
+    Request, Route, Router, accept, check_parameters, empty_response, handler, percent_decode,
+    percent_decode_segment, percent_encode_into, plain_refusal,
 };
 use egress::{Others, Policy, Target as Host};
-use http::header::{AUTHORIZATION, IF_MATCH, IF_NONE_MATCH};
+use http::header::{AUTHORIZATION, IF_MATCH, IF_MODIFIED_SINCE, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::{Target, texts};
@@ -34,7 +34,12 @@ pub(crate) const HEADERS: Target = Target {
     run: headers,
     seeds: || {
         let tags = "\"0123456789abcdef0123456789abcdef\", W/\"x\", *";
-        texts(&[tags, "application/ld+json;q=0.5, */*;q=0.1, text/html", "application/json; charset=utf-8"])
+        texts(&[
+            tags,
+            "application/ld+json;q=0.5, */*;q=0.1, text/html",
+            "application/json; charset=utf-8",
+            "Thu, 26 Jan 2017 20:56:30 GMT",
+        ])
     },
 };
 /// URLs that others give us to call.
@@ -136,6 +141,8 @@ fn headers(bytes: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
     let _ = accept(value.to_str().ok(), &["application/json", "application/ld+json"]);
     let mut headers = HeaderMap::new();
+    headers.insert(IF_MODIFIED_SINCE, value.clone());
+    let _ = DateConditions::of(&Method::GET, &headers).judge(0);
     headers.insert(IF_MATCH, value.clone());
     let _ = Conditions::of(&headers);
     headers.insert(IF_NONE_MATCH, value);

@@ -220,7 +220,30 @@ pub fn tagged(request: &Request, state: u128, mut response: Response) -> Result<
     if !response.status().is_success() {
         return Ok(response);
     }
-    let quoted = quoted_tag(state, xxhash_rust::xxh3::xxh3_64(body));
+    match judge_read(request, state, xxhash_rust::xxh3::xxh3_64(body))? {
+        ReadJudged::Unchanged(unchanged) => return Ok(unchanged),
+        ReadJudged::Changed(tag) => response.headers_mut().insert(header::ETAG, tag),
+    };
+    Ok(response)
+}
+
+/// What becomes of a read, by its conditions.
+#[derive(Debug)]
+pub enum ReadJudged {
+    /// 304, with the tag: the client has the answer.
+    Unchanged(Response),
+    /// The answer is to be made and sent, with this `ETag`.
+    Changed(HeaderValue),
+}
+
+/// Judges a read before its answer is made, which may be a stream: by the state that is stored, and by a hash of whatever decides
+/// how the answer shows it. Cost without conditions: the text of the tag.
+///
+/// # Errors
+///
+/// [`ConditionError`]: the answer is not to be sent.
+pub fn judge_read(request: &Request, state: u128, form: u64) -> Result<ReadJudged, ConditionError> {
+    let quoted = quoted_tag(state, form);
     let conditions = Conditions::of(&request.headers)?;
     if !conditions.is_empty() {
         let own = quoted.get(1..quoted.len() - 1).and_then(|own| std::str::from_utf8(own).ok());
@@ -231,12 +254,19 @@ pub fn tagged(request: &Request, state: u128, mut response: Response) -> Result<
             unchanged
                 .headers_mut()
                 .insert(header::ETAG, cached.expect("our own tag, or one of a header field"));
-            return Ok(unchanged);
+            return Ok(ReadJudged::Unchanged(unchanged));
         }
     }
-    let tag = HeaderValue::from_maybe_shared(Bytes::from(quoted)).expect("ASCII between quotes");
-    response.headers_mut().insert(header::ETAG, tag);
-    Ok(response)
+    Ok(ReadJudged::Changed(tag_value(quoted)))
+}
+
+/// The value of `ETag` for this state in a representation with this hash: what a write made, say.
+pub fn entity_tag(state: u128, form: u64) -> HeaderValue {
+    tag_value(quoted_tag(state, form))
+}
+
+fn tag_value(quoted: Vec<u8>) -> HeaderValue {
+    HeaderValue::from_maybe_shared(Bytes::from(quoted)).expect("ASCII between quotes")
 }
 
 /// `"STATE-FORM"`.

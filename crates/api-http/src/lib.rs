@@ -52,6 +52,7 @@ mod given;
 mod stream;
 mod response;
 mod conditions;
+mod dates;
 mod refusal;
 mod body;
 mod incoming;
@@ -68,8 +69,11 @@ pub mod testing;
 
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
-pub use conditions::{ConditionError, Conditions, States, check_untagged, tagged};
+pub use conditions::{
+    ConditionError, Conditions, ReadJudged, States, check_untagged, entity_tag, judge_read, tagged,
+};
 pub use credentials::{Credentials, CredentialsError};
+pub use dates::{DateConditions, date_value};
 pub use frame::{DRAIN_BYTES_MAX, Frame};
 pub use given::{Given, ParameterError, check_parameters};
 pub use incoming::{RequestStream, StreamLimits};

@@ -45,6 +45,8 @@ pub struct Operation {
     pub refusals: &'static [u16],
     /// What it has to do with entity tags.
     pub tagging: Tagging,
+    /// The media types of the patches that it takes, as the header `Accept-Patch` lists them (RFC 5789, section 3.1).
+    pub accept_patch: Option<&'static str>,
 }
 
 /// A header that operations heed.
@@ -99,6 +101,7 @@ impl Operation {
             answers: &[],
             refusals: &[],
             tagging: Tagging::None,
+            accept_patch: None,
         }
     }
 
@@ -135,6 +138,11 @@ impl Operation {
     /// The same, which makes one thing that will have a tag.
     pub const fn making_one(self) -> Self {
         Self { tagging: Tagging::New, ..self }
+    }
+
+    /// The same, which takes patches of these media types.
+    pub const fn patched_as(self, media: &'static str) -> Self {
+        Self { accept_patch: Some(media), ..self }
     }
 
     /// Whether it declares a parameter of this name.

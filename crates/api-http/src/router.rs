@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use http::{HeaderValue, Method, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 
 use crate::params::{broken_coding, percent_decode_segment};
 use crate::refusal::join_methods;
@@ -12,6 +12,9 @@ use crate::{Operation, Refusal, Request, RequestStream, Response, empty_response
 /// How whoever asks may say who he is (RFC 7617, RFC 6750).
 const CHALLENGE: HeaderValue =
     HeaderValue::from_static("Basic realm=\"twinfold\", charset=\"UTF-8\", Bearer realm=\"twinfold\"");
+
+/// The header that lists the media types of patches (RFC 5789, section 3.1).
+const ACCEPT_PATCH: HeaderName = HeaderName::from_static("accept-patch");
 
 /// An answer under way.
 pub type Answer = Pin<Box<dyn Future<Output = Response> + Send>>;
@@ -254,12 +257,17 @@ impl Router {
         allowed
     }
 
-    /// The answer to `OPTIONS` on a path as it was sent: which methods it has. `None` if it has none.
+    /// The answer to `OPTIONS` on a path as it was sent: which methods it has, and which patches it takes if its operation says
+    /// so. `None` if it has no method.
     pub fn options(&self, path: &str) -> Option<Response> {
         let Err(Refusal::MethodNotAllowed(allowed)) = self.find(&Method::OPTIONS, path) else { return None };
         let mut response = empty_response(StatusCode::NO_CONTENT);
         let allowed = HeaderValue::from_str(&join_methods(&allowed)).ok()?;
         response.headers_mut().insert(header::ALLOW, allowed);
+        let patch = self.find(&Method::PATCH, path).ok().and_then(|found| found.operation.accept_patch);
+        if let Some(media) = patch {
+            response.headers_mut().insert(ACCEPT_PATCH, HeaderValue::from_static(media));
+        }
         Some(response)
     }
 

@@ -12,6 +12,7 @@ const TRIED: &[(&str, &str)] = &[
     ("api-http Given::parse", "tsm_parameters"),
     ("api-http Params::parse", "parameters"),
     ("api-http decode_into", "percent"),
+    ("api-http parse_date", "headers"),
     ("api-ngsi-ld parse_direction", "ngsi_ld_parameters"),
     ("api-ngsi-ld parse_query_body", "ngsi_ld_query_body"),
     ("api-ngsi-ld parse_temporal_body", "ngsi_ld_query_body"),

@@ -57,6 +57,21 @@ fn what_a_client_has_is_not_sent_again() {
 }
 
 #[test]
+fn a_read_is_judged_before_its_answer_is_made() {
+    let judge = |fields: &[(&'static str, &str)]| {
+        let request = Request { headers: headers(fields), ..Request::default() };
+        judge_read(&request, STATE, 7)
+    };
+    let own = format!("\"{STATE_TEXT}-0000000000000007\"");
+    assert!(matches!(judge(&[]), Ok(ReadJudged::Changed(tag)) if tag == own && tag == entity_tag(STATE, 7)));
+    let unchanged = judge(&[("if-none-match", &own)]).unwrap();
+    assert!(matches!(unchanged, ReadJudged::Unchanged(answer) if answer.headers()[header::ETAG] == own));
+    let other = format!("\"{STATE_TEXT}-0000000000000008\"");
+    assert!(matches!(judge(&[("if-none-match", &other)]), Ok(ReadJudged::Changed(_))));
+    assert!(matches!(judge(&[("if-match", &other)]), Err(ConditionError::Failed(IF_MATCH))));
+}
+
+#[test]
 fn a_coded_answer_is_another_representation() {
     let own = own();
     let coded = format!("{}-gzip\"", own.trim_end_matches('"'));

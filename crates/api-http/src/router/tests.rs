@@ -167,6 +167,22 @@ fn every_path_says_what_it_allows() {
 }
 
 #[test]
+fn patches_are_said_where_an_operation_declares_them() {
+    const CHANGE: Operation = Operation::new("things", "change", "").patched_as("application/yang-data+json");
+    let route = |method, operation| Route {
+        method,
+        path: "/x/{id}",
+        operation,
+        handler: handler(&(), |(), _| async { empty_response(StatusCode::OK) }),
+        is_admin: false,
+    };
+    let routes = vec![route(Method::PATCH, &CHANGE), route(Method::GET, &Operation::UNDECLARED)];
+    let router = Router::new(vec![FrontEnd { name: "x", prefix: "/x", routes, refuse: plain_refusal }]);
+    let response = router.options("/x/1").unwrap();
+    assert_eq!(response.headers()["accept-patch"], "application/yang-data+json");
+}
+
+#[test]
 fn routes_are_listed_by_index() {
     let router = router();
     let index = router.find(&Method::GET, "/things/v1/inner/x").unwrap().index;
