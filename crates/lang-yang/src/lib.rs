@@ -7,8 +7,18 @@ pub mod tree;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod check;
+mod data_error;
+mod assembly;
+mod json_read;
+mod style;
+mod json_write;
 
+pub use assembly::{Envelope, Metadata, NameRules, ReadOptions};
 pub use check::{Kinds, Prefixes, Scalar, TypeError, ValueRules};
+pub use data_error::{DataError, DataProblem, Place};
+pub use json_read::read_json;
+pub use json_write::{JsonWriter, write_content_json};
 pub use schema::{Any, Identities, Identity, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
+pub use style::{Defaults, LongNumbers, Names, Style, ValueRef};
 pub use tree::{Content, DataNode, Leaf, Value, ValueKind};
 pub use types::{IntegerWidth, Leafref, Pattern, PatternError, Type, TypeKind};

@@ -1,6 +1,7 @@
 //! A compiled schema as plain data: what a module set allows, in tables by number. It is made once for a set of module texts,
 //! stored, and shared; everything that handles data looks here, and nothing in it changes.
 
+mod defaults;
 mod names;
 
 use crate::types::Type;
@@ -136,6 +137,8 @@ pub struct Schema {
     pub identities: Identities,
     /// Made of the nodes.
     names: NameIndex,
+    /// Of each node, whether it is a leaf with a default, or a container that is there anyway and holds such a leaf.
+    holds_defaults: Box<[bool]>,
 }
 
 impl Named for Box<[SchemaNode]> {
@@ -160,7 +163,8 @@ impl Schema {
     ) -> Self {
         let below = nodes.iter().map(|node| &*node.children);
         let names = NameIndex::new(std::iter::once(&*top).chain(below), &nodes);
-        Self { hash, modules, nodes, top, identities, names }
+        let holds_defaults = defaults::holders(&nodes);
+        Self { hash, modules, nodes, top, identities, names, holds_defaults }
     }
 
     /// The node of this number. Cost: O(1).
@@ -223,6 +227,12 @@ impl Schema {
     /// Whether a node holds others: a container or a list. Cost: O(1).
     pub fn is_entry(&self, id: NodeId) -> bool {
         matches!(self.node(id).kind, NodeKind::Container { .. } | NodeKind::List { .. })
+    }
+
+    /// Whether what is not set in or below a node has defaults that count: of a leaf or leaf-list its own, of a container without
+    /// presence those below that are in no choice. Cost: O(1).
+    pub(crate) fn holds_defaults(&self, id: NodeId) -> bool {
+        self.holds_defaults.get(id.0 as usize).copied().expect("the number of a node is of its schema")
     }
 
     /// The keys of a list; none of any other node, or of a list without keys. Cost: O(1).

@@ -1,11 +1,53 @@
 //! Schemas built by hand, for tests of what works on data: no YANG text, no compiler.
 
 use crate::schema::{Any, Identities, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
-use crate::types::{Type, TypeKind};
+use crate::types::{IntegerWidth, Type, TypeKind};
 
 /// The type `string`, without restrictions.
 pub fn string() -> Type {
     Type::new(TypeKind::String { lengths: Box::default(), patterns: Box::default() })
+}
+
+/// An integer type, of its whole range.
+pub fn integer(width: IntegerWidth) -> Type {
+    Type::new(TypeKind::Integer { width, ranges: Box::default() })
+}
+
+/// The type `decimal64` of so many fraction digits.
+pub fn decimal(fraction_digits: u8) -> Type {
+    Type::new(TypeKind::Decimal { fraction_digits, ranges: Box::default() })
+}
+
+/// The type `boolean`.
+pub fn boolean() -> Type {
+    Type::new(TypeKind::Boolean)
+}
+
+/// The type `empty`.
+pub fn empty() -> Type {
+    Type::new(TypeKind::Empty)
+}
+
+/// The type `instance-identifier`, of something that need not be there.
+pub fn instance_identifier() -> Type {
+    Type::new(TypeKind::InstanceIdentifier { require_instance: false })
+}
+
+/// An enumeration of these names.
+pub fn enumeration(names: &[&str]) -> Type {
+    Type::new(TypeKind::Enumeration(
+        (0..).zip(names).map(|(value, name)| (Box::from(*name), value)).collect(),
+    ))
+}
+
+/// An identity that is derived from all of these, which are positions among the identities of the schema.
+pub fn identity(bases: &[u32]) -> Type {
+    Type::new(TypeKind::Identity(bases.into()))
+}
+
+/// A union of these types.
+pub fn union(members: &[Type]) -> Type {
+    Type::new(TypeKind::Union(members.into()))
 }
 
 /// A schema under way: modules, and the nodes of its top. The first module is that of all nodes that are not said to be of another.
