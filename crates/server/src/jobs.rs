@@ -4,6 +4,7 @@
 mod ticker;
 mod sender;
 mod notifier;
+mod follower;
 mod job;
 mod recompress;
 mod algorithms;

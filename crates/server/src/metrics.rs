@@ -10,7 +10,7 @@ mod answers;
 mod connections;
 mod figures;
 mod history;
-mod hooks;
+mod notifications;
 mod jobs;
 mod requests;
 mod series;
@@ -27,8 +27,9 @@ use connections::ConnectionCounters;
 pub(crate) use exposition::Exposition;
 use figures::Recent;
 use history::HistoryCounters;
-use hooks::HookMetrics;
 use jobs::JobCounters;
+use notifications::HOOKS;
+pub(crate) use notifications::NotificationMetrics;
 use requests::RequestCounters;
 use series::SeriesCounters;
 
@@ -75,7 +76,7 @@ pub(crate) struct Metrics {
     pub(crate) jobs: JobCounters,
     pub(crate) series: SeriesCounters,
     pub(crate) history: HistoryCounters,
-    pub(crate) hooks: HookMetrics,
+    pub(crate) hooks: Arc<NotificationMetrics>,
     /// What jobs skip of series, and of entities.
     pub(crate) series_skips: Arc<SkipLog>,
     pub(crate) entity_skips: Arc<SkipLog>,
@@ -118,7 +119,7 @@ impl Metrics {
             jobs: JobCounters::default(),
             series: SeriesCounters::default(),
             history: HistoryCounters::default(),
-            hooks: HookMetrics::default(),
+            hooks: Arc::new(NotificationMetrics::new(HOOKS)),
             series_skips: Arc::default(),
             entity_skips: Arc::default(),
         }

@@ -1,21 +1,16 @@
-//! Notifying hooks of what happens to series. The model says which hooks a change concerns, `api-tsm` words it, `delivery` keeps order,
-//! retries and outboxes, `egress` sends; this loop drives them. One follower reads the feed for all hooks, on one node at a time.
+//! Notifying hooks of what happens to series. The model says which hooks a change concerns, `api-tsm` words it, `egress` sends.
 
-mod serving;
-
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use model_series::{Repositories, ServedHooks};
-use store::{Clock, ErrorKind, Store};
-use tokio::time::{Instant, MissedTickBehavior};
+use delivery::{Batch, Match, Options, Page, Receiver};
+use model_series::{Error, Repositories, ServedHook, ServedHooks};
+use store::ErrorKind;
 
+use super::follower::{self, Sent, Shared, Source};
 use super::job::{Job, ONE, When, Work};
-use super::notifier::Notifier;
-use super::ticker::JobLease;
+use super::notifier::{HooksPolicy, Notifier};
 use crate::admin::chain;
-use crate::metrics::Metrics;
-use serving::Serving;
 
 /// Names the lease, and the reader of the feed.
 const LEASE: &str = "server/hooks";
@@ -24,118 +19,131 @@ const LEASE: &str = "server/hooks";
 pub(super) const JOB: Job =
     Job { name: LEASE, when: When::Always { count: ONE, run: |work| Box::pin(run(work)) } };
 
-/// How often the feed is looked at.
-const LOOK: Duration = Duration::from_millis(100);
-/// How often the lease is renewed, and what was notified is stored.
-const FLUSH: Duration = Duration::from_millis(500);
-/// The lease runs out after so long without a renewal.
-const LEASE_TTL: Duration = Duration::from_secs(10);
-/// After an error of the store.
-const REST: Duration = Duration::from_secs(1);
-
-/// Notifies hooks; of several nodes, one does it.
-#[derive(Clone)]
-struct Hooks {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    repositories: Repositories,
-    store: Store,
-    clock: Clock,
-    metrics: Arc<Metrics>,
-    notifier: Notifier,
-}
-
 async fn run(work: Work) {
     let Work { repositories, store, clock, metrics, notifier, .. } = work;
     match notifier {
-        Some(notifier) => Hooks::new(Shared { repositories, store, clock, metrics, notifier }).run().await,
+        Some(notifier) => {
+            let shared = Shared { store, clock, metrics: Arc::clone(&metrics.hooks) };
+            follower::follow(shared, || Hooks::new(repositories.clone(), notifier.clone())).await;
+        }
         None => forget(&repositories, &store).await,
     }
 }
 
-/// Where hooks are not called, the feed need not store what they have not read: an earlier run may have asked for that. The position
-/// stays, and a later run that calls hooks goes on from there. Ends only when the task is dropped.
-async fn forget(repositories: &Repositories, store: &Store) {
-    for shard in 0..store.feed_shards() {
-        if let Err(error) = store.keep_feed(LEASE, shard, &[]).await {
-            tracing::warn!(
-                error = chain(&error),
-                "the feed still stores changes for hooks that are not called"
-            );
-        }
-    }
-    serving::sweep(repositories, &ServedHooks::default()).await;
+/// Where hooks are not called. Ends only when the task is dropped.
+async fn forget(repositories: &Repositories, store: &store::Store) {
+    follower::forget(store, LEASE).await;
+    sweep(repositories, &ServedHooks::default()).await;
     std::future::pending().await
 }
 
+/// The hooks of all repositories.
+struct Hooks {
+    repositories: Repositories,
+    notifier: Notifier,
+    served: ServedHooks,
+    by_receiver: HashMap<u128, Arc<ServedHook>>,
+    /// Whether what earlier hooks left was looked for.
+    is_swept: bool,
+}
+
 impl Hooks {
-    fn new(shared: Shared) -> Self {
-        Self { shared: Arc::new(shared) }
+    fn new(repositories: Repositories, notifier: Notifier) -> Self {
+        let (served, by_receiver) = (ServedHooks::default(), HashMap::new());
+        Self { repositories, notifier, served, by_receiver, is_swept: false }
+    }
+}
+
+impl Source for Hooks {
+    type Error = Error;
+
+    const LEASE: &'static str = LEASE;
+    const NAME: &'static str = "hooks";
+
+    fn options(&self) -> Options {
+        self.notifier.policy.delivery_options(LEASE)
     }
 
-    /// Runs until the task is dropped.
-    async fn run(self) {
-        let mut ticks = tokio::time::interval(LOOK);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut lease = JobLease::new(self.shared.store.clone(), LEASE, LEASE_TTL);
-        let mut serving: Option<Serving> = None;
-        let mut flushed_at = None;
-        loop {
-            match &mut serving {
-                Some(serving) => serving.wait(&mut ticks).await,
-                None => {
-                    ticks.tick().await;
-                }
-            }
-            let is_due = flushed_at.is_none_or(|at: Instant| at.elapsed() >= FLUSH);
-            if is_due {
-                flushed_at = Some(Instant::now());
-                match lease.hold().await {
-                    Ok(true) => {}
-                    Ok(false) => self.end(&mut serving),
-                    Err(error) => tracing::warn!(error = chain(&error), "no lease to notify hooks"),
-                }
-                if serving.is_none() && lease.is_held() {
-                    serving = self.open().await;
-                }
-            }
-            let Some(current) = &mut serving else { continue };
-            if let Err(error) = current.turn(is_due).await {
-                tracing::warn!(error = chain(&error), "hooks are notified later");
-                // Another node has taken over, or this one is out of step: what is stored counts.
-                if kind_of(&error).is_none_or(|kind| matches!(kind, ErrorKind::Conflict | ErrorKind::Unknown))
-                {
-                    self.end(&mut serving);
-                }
-                tokio::time::sleep(REST).await;
-            }
+    fn store_error(error: &Error) -> Option<ErrorKind> {
+        match error {
+            Error::Store(error) => Some(error.kind()),
+            _ => None,
         }
     }
 
-    /// This node notifies no more.
-    fn end(&self, serving: &mut Option<Serving>) {
-        *serving = None;
-        self.shared.metrics.hooks.set_gauges(None);
+    async fn refresh(&mut self) -> Result<bool, Error> {
+        let has_changed = self.repositories.refresh_hooks(&mut self.served).await?;
+        if has_changed {
+            self.by_receiver = self.served.iter().map(|hook| (hook.receiver, Arc::clone(hook))).collect();
+        }
+        if has_changed || !self.is_swept {
+            sweep(&self.repositories, &self.served).await;
+            self.is_swept = true;
+        }
+        Ok(has_changed)
     }
 
-    async fn open(&self) -> Option<Serving> {
-        match Serving::open(Arc::clone(&self.shared)).await {
-            Ok(serving) => Some(serving),
-            Err(error) => {
-                tracing::warn!(error = chain(&error), "cannot begin to notify hooks");
-                None
+    fn receivers(&self) -> Vec<Receiver> {
+        let receiver = |hook: &Arc<ServedHook>| Receiver {
+            id: hook.receiver,
+            tenant: hook.tenant.clone(),
+            since: hook.since.clone(),
+            is_paused: !hook.hook.is_active,
+        };
+        self.served.iter().map(receiver).collect()
+    }
+
+    async fn matches(&self, page: &Page) -> Result<Vec<Match>, Error> {
+        let changes = (page.shard, page.changes.as_slice());
+        let matched = self.repositories.match_hooks(&self.served, changes).await?;
+        let matches = matched.into_iter().map(|(hook, event)| Match {
+            receiver: hook.receiver,
+            key: event.series.number.into(),
+            payload: api_tsm::change_body(&event).into(),
+        });
+        Ok(matches.collect())
+    }
+
+    fn send(&self, batch: Batch) -> impl Future<Output = Sent> + Send + 'static {
+        let hook = self.by_receiver.get(&batch.receiver).expect("batches are of receivers that are known");
+        let (sender, hook) = (Arc::clone(&self.notifier.sender), Arc::clone(hook));
+        async move {
+            let changes = batch.messages.iter().map(|message| &*message.payload);
+            let body = api_tsm::notification(&hook.repository_name, &hook.hook.name, changes);
+            let sent = sender.send(&hook.hook, body).await;
+            if let Err(error) = &sent {
+                tracing::info!(hook = %hook.hook.name, repository = %hook.repository_name, error, "a hook failed");
             }
+            sent
         }
     }
 }
 
-/// What the store says, if it was the store.
-fn kind_of(error: &model_series::Error) -> Option<ErrorKind> {
-    match error {
-        model_series::Error::Store(error) => Some(error.kind()),
-        _ => None,
+impl HooksPolicy {
+    /// How much is sent and kept of what the reader of the feed of this name finds.
+    pub(super) fn delivery_options(&self, name: &'static str) -> Options {
+        Options {
+            name,
+            batch_messages_max: self.changes_max,
+            // One notification at a time: a receiver is notified in order.
+            in_flight_max: 1,
+            sends_max: self.sends_max,
+            window_messages_max: self.window_changes_max,
+            memory_bytes_max: self.memory_bytes_max,
+            outbox_messages_max: self.outbox_changes_max,
+            outbox_bytes_max: self.outbox_bytes_max,
+            patience: self.patience,
+            back_off: self.back_off,
+        }
+    }
+}
+
+/// Removes what hooks that are gone have left, as far as that goes: else with the next change of hooks, or the next start.
+async fn sweep(repositories: &Repositories, served: &ServedHooks) {
+    match repositories.sweep_hooks(served).await {
+        Ok(0) => {}
+        Ok(count) => tracing::debug!(count, "outboxes of removed hooks were removed"),
+        Err(error) => tracing::warn!(error = chain(&error), "cannot remove the outbox of a removed hook"),
     }
 }
 

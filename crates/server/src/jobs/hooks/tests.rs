@@ -1,23 +1,30 @@
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use delivery::BackOff;
 use model_series::{
     Alignment, DefinitionDraft, Hook, HookStatus, Repository, SeriesOptions, StrandOptions, Timestamp,
 };
-use store::{FeedOptions, MemoryOptions};
+use store::{Clock, FeedOptions, MemoryOptions, Store};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
 use super::*;
-use crate::jobs::notifier::HooksPolicy;
+use crate::jobs::follower::Follower;
+use crate::metrics::Metrics;
 
 mod nodes;
 
 const SECOND: i64 = 1_000_000;
 
+type Serving = Follower<Hooks>;
+
 /// Hooks over a store in memory, and its one repository with one hook.
 struct Scene {
-    hooks: Hooks,
+    shared: Shared,
+    notifier: Notifier,
+    repositories: Repositories,
+    metrics: Arc<Metrics>,
     repository: Repository,
     clock: Clock,
 }
@@ -59,11 +66,9 @@ impl Scene {
         };
         let metrics = Arc::new(Metrics::new(std::iter::empty(), 1));
         let notifier = Notifier::new(policy).unwrap();
-        let shared =
-            Shared { repositories: repositories.clone(), store, clock: clock.clone(), metrics, notifier };
-        let hooks = Hooks::new(shared);
+        let shared = Shared { store, clock: clock.clone(), metrics: Arc::clone(&metrics.hooks) };
         let repository = repositories.get_or_create("default", clock.now()).await.unwrap();
-        Self { hooks, repository, clock }
+        Self { shared, notifier, repositories, metrics, repository, clock }
     }
 
     async fn define(&self, name: &str) {
@@ -72,7 +77,12 @@ impl Scene {
     }
 
     async fn serving(&self) -> Serving {
-        Serving::open(Arc::clone(&self.hooks.shared)).await.unwrap()
+        self.begin().await.unwrap()
+    }
+
+    async fn begin(&self) -> Result<Serving, Error> {
+        let source = Hooks::new(self.repositories.clone(), self.notifier.clone());
+        Serving::open(self.shared.clone(), source).await
     }
 
     async fn status(&self) -> HookStatus {
@@ -221,7 +231,7 @@ async fn a_hook_is_tried_again_after_a_pause() {
         assert!(!status.last_error.is_empty());
         scene.clock.set(Timestamp(scene.clock.now().0 + pause * SECOND));
     }
-    assert_eq!(scene.hooks.shared.metrics.hooks.counters.failures.load(Ordering::Relaxed), 3);
+    assert_eq!(scene.metrics.hooks.counters.failures.load(Ordering::Relaxed), 3);
     // Another node goes on where this one was.
     let mut other = scene.serving().await;
     other.notify().await;
@@ -246,7 +256,7 @@ async fn a_send_that_panics_is_tried_again() {
     assert_eq!(serving.notify_until(called.take(async {})).await, 1);
     serving.notify().await;
     assert_eq!((scene.status().await.failures, scene.status().await.delivered), (0, 1));
-    let counters = &scene.hooks.shared.metrics.hooks.counters;
+    let counters = &scene.metrics.hooks.counters;
     let counted = [&counters.failures, &counters.retries].map(|counter| counter.load(Ordering::Relaxed));
     assert_eq!(counted, [1, 1]);
 }
@@ -257,7 +267,7 @@ async fn the_page_of_metrics_says_what_waits() {
     scene.define("a").await;
     let check = |lines: &[&str]| {
         let mut out = crate::metrics::Exposition::default();
-        scene.hooks.shared.metrics.hooks.write(&mut out);
+        scene.metrics.hooks.write(&mut out);
         for line in lines {
             assert!(out.text.lines().any(|text| text == *line), "{line} is not in\n{}", out.text);
         }
@@ -275,7 +285,7 @@ async fn the_page_of_metrics_says_what_waits() {
         "twinfold_hook_pending_changes{state=\"direct\"} 0",
         "twinfold_hook_memory_bytes 0",
     ]);
-    scene.hooks.end(&mut Some(serving));
+    follower::end(&scene.shared, &mut Some(serving));
     check(&["twinfold_hook_following 0", "twinfold_hook_waiting{state=\"failing\"} 0"]);
 }
 
@@ -298,7 +308,7 @@ async fn hooks_behind_the_feed_go_on_at_its_end() {
     scene.serving().await.notify().await;
     let status = scene.status().await;
     assert_eq!((status.cuts, status.failures), (1, 0));
-    assert_eq!(scene.hooks.shared.metrics.hooks.counters.cuts.load(Ordering::Relaxed), 1);
+    assert_eq!(scene.metrics.hooks.counters.cuts.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]

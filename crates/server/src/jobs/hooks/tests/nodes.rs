@@ -80,7 +80,7 @@ impl Scene {
     /// Serves as a node does that has the lease; one that was disturbed begins anew.
     async fn look(&self, serving: &mut Option<Serving>) {
         if serving.is_none() {
-            *serving = Serving::open(Arc::clone(&self.hooks.shared)).await.ok();
+            *serving = self.begin().await.ok();
         }
         let Some(current) = serving else { return };
         let mut outcome = current.turn(true).await;
