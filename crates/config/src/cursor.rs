@@ -1,0 +1,163 @@
+//! Cursors: containers and list entries in document order, whole or only some.
+
+use lang_yang::{NodeId, Schema};
+use smallvec::SmallVec;
+
+use crate::cache::Fault;
+use crate::label::{ABOVE, Label, Steps};
+use crate::order::DEEPER;
+use crate::page::Summary;
+use crate::record::Record;
+use crate::scan::Scan;
+use crate::tree::Tree;
+
+/// Goes over the entries of a tree in document order. After a [`Fault`] was served, it goes on where it was.
+#[derive(Clone, Debug)]
+pub struct Cursor<'a> {
+    scan: Scan<'a>,
+    /// The entry that it is at, and its schema nodes from the top on, each with where its step ends.
+    label: Label,
+    path: SmallVec<[(usize, NodeId); 8]>,
+    /// Whether the scan is at an entry that was not given yet.
+    is_ahead: bool,
+    only: Option<Only>,
+}
+
+/// Which entries a cursor gives.
+#[derive(Clone, Debug)]
+struct Only {
+    wanted: SmallVec<[NodeId; 4]>,
+    /// Those that may have wanted ones below.
+    above: SmallVec<[NodeId; 8]>,
+}
+
+impl<'a> Tree<'a> {
+    /// Goes over an entry and everything below it, in document order; over the whole tree from the top. Cost: O(1).
+    pub fn cursor(&self, within: &Label) -> Cursor<'a> {
+        Cursor::new(Scan::new(*self, within.as_bytes(), within.above().0))
+    }
+
+    /// Goes over the entries of one list, or the one of a container, below a parent, without what lies below them. Cost: O(1).
+    pub fn entries(&self, parent: &Label, node: NodeId) -> Cursor<'a> {
+        let start = parent.container(self.schema().node(node).slot);
+        let end = start.above();
+        Cursor::new(Scan::new(*self, start.as_bytes(), end.0)).only(&[node])
+    }
+}
+
+impl<'a> Cursor<'a> {
+    fn new(scan: Scan<'a>) -> Self {
+        Self { scan, label: Label::top(), path: SmallVec::new(), is_ahead: false, only: None }
+    }
+
+    /// Gives only entries of these containers and lists, and passes over pages and subtrees that have none of them.
+    #[must_use]
+    pub fn only(mut self, nodes: &[NodeId]) -> Self {
+        let schema = self.scan.tree().schema();
+        let mut summary = Summary::default();
+        nodes.iter().for_each(|node| summary.add(Summary::of(*node)));
+        self.scan.only(summary);
+        self.only = Some(Only::new(schema, nodes));
+        self
+    }
+
+    /// The next entry; `None` at the end. Cost: O(1), O(log pages) from page to page.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] if a page is missing; called again when it is there, it goes on.
+    pub fn next(&mut self) -> Result<Option<(Label, Record<'a>)>, Fault> {
+        let Some(node) = self.advance()? else { return Ok(None) };
+        let bytes = self.scan.value()?;
+        self.is_ahead = false;
+        Ok(Some((self.label.clone(), Record::new(self.scan.tree().schema(), node, bytes))))
+    }
+
+    /// The label of the next entry, without its record: as [`Cursor::next`].
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] if a page is missing.
+    pub fn next_label(&mut self) -> Result<Option<Label>, Fault> {
+        let is_at_one = self.advance()?.is_some();
+        self.is_ahead = false;
+        Ok(is_at_one.then(|| self.label.clone()))
+    }
+
+    /// Passes over what lies below the entry that was given last. Cost: O(log entries), when the next is asked for.
+    pub fn skip_below(&mut self) {
+        if !self.is_ahead {
+            self.scan.skip_to(&self.label.above().0);
+        }
+    }
+
+    /// Goes on with the first entry that is not before `label`. Cost: O(log entries), when the next is asked for.
+    pub fn seek(&mut self, label: &Label) {
+        self.scan.skip_to(label.as_bytes());
+        self.is_ahead = false;
+    }
+
+    /// Goes to the next entry that is wanted; `Some` of its schema node, which is `None` for the top.
+    #[expect(clippy::option_option, reason = "the top has no schema node")]
+    fn advance(&mut self) -> Result<Option<Option<NodeId>>, Fault> {
+        while !self.is_ahead {
+            if !self.scan.next()? {
+                return Ok(None);
+            }
+            self.arrive();
+            let node = self.path.last().map(|(_, node)| *node);
+            let (is_wanted, has_below) = self.only.as_ref().map_or((true, true), |only| only.of(node));
+            if !has_below {
+                self.scan.skip_to(&self.label.above().0);
+            }
+            self.is_ahead = is_wanted;
+        }
+        Ok(Some(self.path.last().map(|(_, node)| *node)))
+    }
+
+    /// Takes over the label of the entry that the scan is at.
+    fn arrive(&mut self) {
+        let key = self.scan.key();
+        let common =
+            self.label.as_bytes().iter().zip(key).take_while(|(before, here)| before == here).count();
+        // A step whose order goes on deeper is another entry.
+        while self.path.last().is_some_and(|(end, _)| *end > common || key.get(*end) == Some(&DEEPER)) {
+            self.path.pop();
+        }
+        self.label.0.truncate(common);
+        self.label.0.extend_from_slice(key.get(common..).unwrap_or_default());
+        let (at, node) = self.path.last().map_or((0, None), |(end, node)| (*end, Some(*node)));
+        let steps = Steps::behind(self.scan.tree().schema(), &self.label.0, at, node);
+        let before = self.path.len();
+        let added: SmallVec<[(usize, NodeId); 4]> = steps.map(|step| (step.end, step.node)).collect();
+        self.path.extend(added);
+        let end = self.path.last().map_or(0, |(end, _)| *end);
+        assert!(
+            end == self.label.0.len() && before <= self.path.len(),
+            "labels are of the schema of their tree"
+        );
+    }
+}
+
+impl Only {
+    fn new(schema: &Schema, nodes: &[NodeId]) -> Self {
+        let mut above: SmallVec<[NodeId; 8]> = SmallVec::new();
+        for node in nodes {
+            let parents = std::iter::successors(schema.node(*node).parent, |node| schema.node(*node).parent);
+            above.extend(parents);
+        }
+        above.sort_unstable();
+        above.dedup();
+        let mut wanted: SmallVec<[NodeId; 4]> = nodes.into();
+        wanted.sort_unstable();
+        Self { wanted, above }
+    }
+
+    /// Whether an entry of this node is wanted, and whether one below it may be.
+    fn of(&self, node: Option<NodeId>) -> (bool, bool) {
+        let has = |nodes: &[NodeId], node| nodes.binary_search(&node).is_ok();
+        node.map_or((false, true), |node| (has(&self.wanted, node), has(&self.above, node)))
+    }
+}
+
+const _: () = assert!(ABOVE == DEEPER, "what is above an entry's subtree is where its longer orders begin");

@@ -1,0 +1,195 @@
+//! Pages: sorted entries as bytes, keys without what they share with the key before, and places from which a search may begin.
+//!
+//! ```text
+//! page     = version (1), kind, [ names ], entries, { u16 restart }, u16 count of restarts     numbers of two bytes: little-endian
+//! names    = varint count, { u64 version, u64 nonce }          of an interior page: the attempts that wrote its pages
+//! entry    = varint bytes shared with the key before, varint bytes of the rest, the rest, content
+//! content  = varint length × 2, bytes                          of a leaf page: a record, or an order
+//!          | varint length × 2 + 1, page id                    of a leaf page: a record of so many bytes has a page of its own
+//!          | varint attempt, varint number, varint records, varint bytes × 2 + has overflow, u64 summary     of an interior page
+//! overflow = version (1), kind, record
+//! ```
+//!
+//! A restart is the position of an entry that shares nothing; the first entry is one.
+
+mod build;
+pub(crate) mod entries;
+mod id;
+mod summary;
+#[cfg(test)]
+mod tests;
+
+use bytes::Bytes;
+use store::wire::{Malformed, Reader};
+
+pub(crate) use build::{PageBuilder, entry_bytes_max, overflow_page};
+pub(crate) use entries::{Child, Content, Entries};
+pub use id::{Attempt, PageId};
+pub(crate) use summary::Summary;
+
+use crate::label::NO_LABEL;
+use crate::order::Order;
+use crate::record;
+
+/// The first byte of each page.
+const VERSION: u8 = 1;
+/// Entries from one restart to the next.
+const RESTART_ENTRIES: usize = 16;
+/// Bytes of a page: restarts are numbers of two bytes.
+pub(crate) const PAGE_BYTES_MAX: usize = u16::MAX as usize;
+
+/// What a page holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum PageKind {
+    /// Records, and orders by keys.
+    Leaf,
+    /// Pages.
+    Interior,
+    /// One record.
+    Overflow,
+}
+
+/// A page that was checked. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Page {
+    bytes: Bytes,
+    kind: PageKind,
+    /// Where names begin and end, and entries.
+    names: usize,
+    entries: usize,
+    /// Where restarts begin.
+    restarts: usize,
+}
+
+impl Page {
+    /// Checks stored bytes. Cost: a look at each byte.
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] if they are no page.
+    pub(crate) fn from_bytes(bytes: Bytes) -> Result<Self, Malformed> {
+        let page = Self::trusted(bytes)?;
+        match page.kind {
+            PageKind::Overflow => record::check(page.record().as_ref())?,
+            PageKind::Leaf | PageKind::Interior => page.check()?,
+        }
+        Ok(page)
+    }
+
+    /// A page that this process wrote, or checked before. Cost: O(1).
+    ///
+    /// # Errors
+    ///
+    /// [`Malformed`] if its outline is wrong.
+    pub(crate) fn trusted(bytes: Bytes) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(&bytes);
+        if reader.byte()? != VERSION {
+            return Err(Malformed);
+        }
+        let kind = match reader.byte()? {
+            0 => PageKind::Leaf,
+            1 => PageKind::Interior,
+            2 => PageKind::Overflow,
+            _ => return Err(Malformed),
+        };
+        if kind == PageKind::Overflow {
+            let end = bytes.len();
+            return Ok(Self { bytes, kind, names: 2, entries: 2, restarts: end });
+        }
+        if bytes.len() > PAGE_BYTES_MAX {
+            return Err(Malformed);
+        }
+        let mut names = bytes.len() - reader.rest().len();
+        if kind == PageKind::Interior {
+            let count = reader.count()?;
+            names = bytes.len() - reader.rest().len();
+            reader.take(count.checked_mul(16).ok_or(Malformed)?)?;
+        }
+        let entries = bytes.len() - reader.rest().len();
+        let count =
+            bytes.last_chunk::<2>().map(|count| usize::from(u16::from_le_bytes(*count))).ok_or(Malformed)?;
+        let restarts = bytes.len().checked_sub(2 + 2 * count).filter(|at| *at >= entries).ok_or(Malformed)?;
+        Ok(Self { bytes, kind, names, entries, restarts })
+    }
+
+    /// What it holds.
+    pub(crate) fn kind(&self) -> PageKind {
+        self.kind
+    }
+
+    /// Its bytes.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The record of an overflow page.
+    pub(crate) fn record(&self) -> Bytes {
+        self.bytes.slice(2..)
+    }
+
+    /// Its entries, from the first on.
+    pub(crate) fn entries(&self) -> Entries {
+        Entries::new(self.clone())
+    }
+
+    fn body(&self) -> &[u8] {
+        self.bytes.get(..self.restarts).expect("restarts lie in the page")
+    }
+
+    fn restart_count(&self) -> usize {
+        (self.bytes.len() - 2 - self.restarts) / 2
+    }
+
+    /// Where a restart is; the end of the entries if there is none of this number.
+    fn restart(&self, number: usize) -> usize {
+        let at = self.restarts + 2 * number;
+        let bytes = self.bytes.get(at..at + 2).filter(|_| number < self.restart_count());
+        bytes
+            .and_then(|bytes| bytes.try_into().ok())
+            .map_or(self.restarts, |bytes| usize::from(u16::from_le_bytes(bytes)))
+    }
+
+    /// An attempt by its position among the names.
+    fn name(&self, number: usize) -> Option<Attempt> {
+        let start = self.names.checked_add(number.checked_mul(16)?)?;
+        let bytes = self.bytes.get(start..start + 16).filter(|_| start + 16 <= self.entries)?;
+        Attempt::from_bytes(bytes.try_into().ok()?)
+    }
+
+    /// Checks all entries: lengths, order, records, restarts.
+    fn check(&self) -> Result<(), Malformed> {
+        let mut entries = self.entries();
+        let (mut restart, mut before) = (0, None::<Vec<u8>>);
+        loop {
+            let at = entries.position();
+            if !entries.checked_next()? {
+                break;
+            }
+            if self.restart(restart) == at && restart < self.restart_count() {
+                restart += 1;
+                if entries.shared() > 0 {
+                    return Err(Malformed);
+                }
+            }
+            if before.as_ref().is_some_and(|before| before.as_slice() >= entries.key()) {
+                return Err(Malformed);
+            }
+            before = Some(entries.key().to_vec());
+            if let Content::Value(value) = entries.content() {
+                check_value(entries.key(), value)?;
+            }
+        }
+        // Every restart is the beginning of an entry, and the first entry is a restart.
+        let is_whole =
+            restart == self.restart_count() && (before.is_none() || self.restart(0) == self.entries);
+        if is_whole && (before.is_some() || restart == 0) { Ok(()) } else { Err(Malformed) }
+    }
+}
+
+/// Behind a label is a record, behind keys an order.
+fn check_value(key: &[u8], value: &[u8]) -> Result<(), Malformed> {
+    match key.first() {
+        Some(&NO_LABEL) => Order::from_bytes(value).map(|_| ()).ok_or(Malformed),
+        _ => record::check(value),
+    }
+}

@@ -1,0 +1,217 @@
+//! Scans: keys of a tree in ascending order, from page to page. A scan that misses a page goes on where it was.
+
+use bytes::Bytes;
+use smallvec::SmallVec;
+
+use crate::cache::Fault;
+use crate::page::{Child, Entries, Page, PageKind, Summary};
+use crate::tree::Tree;
+
+/// Pages that a scan asks for at once: those that it will need next.
+const READ_AHEAD_PAGES: usize = 64;
+/// Entries that a scan tries one by one before it searches.
+const STEPS_BEFORE_SEEK: usize = 4;
+
+pub(crate) type Key = SmallVec<[u8; 24]>;
+
+/// What is left to be done before the scan is at an entry.
+#[derive(Clone, Debug)]
+enum Todo {
+    /// It is at the entry of `leaf`, or before its first one.
+    Nothing,
+    /// It goes to the first entry of the page that the lowest interior page is at.
+    Descend,
+    /// It goes to the first entry that is not below this key.
+    Seek(Key),
+}
+
+/// A place in a tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Scan<'a> {
+    tree: Tree<'a>,
+    /// Interior pages from the top on, each at the page below.
+    interior: SmallVec<[Entries; 3]>,
+    leaf: Option<Entries>,
+    todo: Todo,
+    /// The scan ends before this key.
+    end: Key,
+    /// Pages that have none of these nodes below are passed over.
+    only: Option<Summary>,
+}
+
+impl<'a> Scan<'a> {
+    /// Before the first key that is not below `start`; it ends before `end`. Cost: O(1).
+    pub(crate) fn new(tree: Tree<'a>, start: &[u8], end: Key) -> Self {
+        let todo = Todo::Seek(start.into());
+        Self { tree, interior: SmallVec::new(), leaf: None, todo, end, only: None }
+    }
+
+    /// Passes over pages that have none of these nodes below.
+    pub(crate) fn only(&mut self, summary: Summary) {
+        self.only = Some(summary);
+    }
+
+    /// The tree.
+    pub(crate) fn tree(&self) -> Tree<'a> {
+        self.tree
+    }
+
+    /// The key that it is at.
+    pub(crate) fn key(&self) -> &[u8] {
+        self.leaf.as_ref().map_or(&[], Entries::key)
+    }
+
+    /// The value that it is at.
+    pub(crate) fn value(&self) -> Result<Bytes, Fault> {
+        let entries = self.leaf.as_ref().expect("the scan is at an entry");
+        self.tree.value(entries.content(), entries.value())
+    }
+
+    /// Goes to the next key; `false` at the end. Cost: O(1), O(log pages) from page to page.
+    pub(crate) fn next(&mut self) -> Result<bool, Fault> {
+        self.proceed()?;
+        loop {
+            if let Some(leaf) = &mut self.leaf
+                && leaf.next()
+            {
+                return Ok(leaf.key() < self.end.as_slice());
+            }
+            if !self.advance() {
+                return Ok(false);
+            }
+            self.proceed()?;
+        }
+    }
+
+    /// The next call of [`Scan::next`] goes to the first key that is not below this one. Cost: O(log entries of a page) if it lies
+    /// ahead in the same page.
+    pub(crate) fn skip_to(&mut self, key: &[u8]) {
+        if self.leaf.as_ref().is_none_or(|leaf| leaf.key() > key) {
+            (self.leaf, self.interior) = (None, SmallVec::new());
+        }
+        self.todo = Todo::Seek(key.into());
+    }
+
+    /// Does what is left to do: then the next entry of the leaf, if there is one, is the next of the scan.
+    fn proceed(&mut self) -> Result<(), Fault> {
+        let key = match &self.todo {
+            Todo::Nothing => return Ok(()),
+            Todo::Descend => None,
+            Todo::Seek(key) => Some(key.clone()),
+        };
+        if let Some(key) = &key {
+            if self.seek_in_leaf(key) {
+                self.todo = Todo::Nothing;
+                return Ok(());
+            }
+            self.leaf = None;
+            self.climb(key);
+        }
+        self.descend(key)
+    }
+
+    /// Goes down to a leaf: to where the key is, or to the first of a page.
+    fn descend(&mut self, mut key: Option<Key>) -> Result<(), Fault> {
+        if self.interior.is_empty() {
+            let top = self.tree.top()?;
+            self.enter(top, key.as_deref());
+        }
+        while self.leaf.is_none() {
+            let Some(entries) = self.interior.last() else { break };
+            if self.is_wanted(&entries.child()) {
+                let page = self.page_below()?;
+                self.enter(page, key.as_deref());
+            } else {
+                key = None;
+                if !self.advance() {
+                    break;
+                }
+            }
+        }
+        self.todo = Todo::Nothing;
+        Ok(())
+    }
+
+    /// Turns to the next page that may have some of the scan; `false` if there is none.
+    fn advance(&mut self) -> bool {
+        self.leaf = None;
+        while let Some(entries) = self.interior.last_mut() {
+            while entries.next() {
+                if entries.key() >= self.end.as_slice() {
+                    return false;
+                }
+                let summary = entries.child().summary;
+                if self.only.is_none_or(|only| summary.meets(only)) {
+                    self.todo = Todo::Descend;
+                    return true;
+                }
+            }
+            self.interior.pop();
+        }
+        false
+    }
+
+    /// Whether the key is in what is left of the leaf; then it is before it.
+    fn seek_in_leaf(&mut self, key: &[u8]) -> bool {
+        let Some(leaf) = &mut self.leaf else { return false };
+        for _ in 0..STEPS_BEFORE_SEEK {
+            if !leaf.next_below(key) {
+                return leaf.has_next();
+            }
+        }
+        leaf.seek_before(key);
+        leaf.has_next()
+    }
+
+    /// Leaves interior pages until one surely has the key below, and turns it there.
+    fn climb(&mut self, key: &[u8]) {
+        while let Some(entries) = self.interior.last_mut() {
+            entries.seek_floor(key);
+            if entries.has_next() || self.interior.len() == 1 {
+                return;
+            }
+            self.interior.pop();
+        }
+    }
+
+    fn enter(&mut self, page: Page, key: Option<&[u8]>) {
+        let mut entries = page.entries();
+        if page.kind() == PageKind::Leaf {
+            if let Some(key) = key {
+                entries.seek_before(key);
+            }
+            self.leaf = Some(entries);
+            return;
+        }
+        let is_at_one = match key {
+            Some(key) => entries.seek_floor(key),
+            None => entries.next(),
+        };
+        assert!(is_at_one, "an interior page has pages");
+        self.interior.push(entries);
+    }
+
+    fn is_wanted(&self, child: &Child) -> bool {
+        self.only.is_none_or(|only| child.summary.meets(only))
+    }
+
+    /// The page that the lowest interior page is at.
+    fn page_below(&self) -> Result<Page, Fault> {
+        let entries = self.interior.last().expect("a page below is of an interior page");
+        let child = entries.child();
+        self.tree.pages.get(child.id).ok_or_else(|| self.fault(entries, &child))
+    }
+
+    /// The page, and those behind it that will be needed.
+    fn fault(&self, entries: &Entries, child: &Child) -> Fault {
+        let mut missing = vec![child.id];
+        let mut ahead = entries.clone();
+        while missing.len() < READ_AHEAD_PAGES && ahead.next() && ahead.key() < self.end.as_slice() {
+            let child = ahead.child();
+            if self.is_wanted(&child) && !self.tree.pages.contains(child.id) {
+                missing.push(child.id);
+            }
+        }
+        Fault(missing)
+    }
+}

@@ -1,0 +1,99 @@
+//! A tree of one version, to be read: records by label, and where a label is.
+
+use bytes::Bytes;
+use lang_yang::{NodeId, Schema};
+
+use crate::cache::{Fault, Pages};
+use crate::label::Label;
+use crate::page::{Content, Page, PageId, PageKind};
+use crate::record::Record;
+use crate::root::{Body, Root};
+
+/// A tree to be read. Everything that misses a page answers a [`Fault`], and can be called again when the page is there.
+#[derive(Clone, Copy, Debug)]
+pub struct Tree<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) root: &'a Root,
+    pub(crate) pages: &'a Pages,
+}
+
+impl<'a> Tree<'a> {
+    /// The tree of a root, whose pages are loaded as they are missed. Cost: O(1).
+    pub fn new(schema: &'a Schema, root: &'a Root, pages: &'a Pages) -> Self {
+        Self { schema, root, pages }
+    }
+
+    /// The schema that its labels and records are of.
+    pub fn schema(&self) -> &'a Schema {
+        self.schema
+    }
+
+    /// The root.
+    pub fn root(&self) -> &'a Root {
+        self.root
+    }
+
+    /// The record of a container or list entry, or of the top; `None` if there is none. Cost: O(log records).
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] if a page is missing.
+    pub fn record(&self, label: &Label) -> Result<Option<Record<'a>>, Fault> {
+        let bytes = self.get(label.as_bytes())?;
+        Ok(bytes.map(|bytes| Record::new(self.schema, label.node(self.schema), bytes)))
+    }
+
+    /// The container or list that a label is an entry of; `None` for the top. Cost: O(length).
+    pub fn node(&self, label: &Label) -> Option<NodeId> {
+        label.node(self.schema)
+    }
+
+    /// The label of what an entry lies in; `None` for the top. Cost: O(length).
+    pub fn parent(&self, label: &Label) -> Option<Label> {
+        label.parent(self.schema)
+    }
+
+    /// The value of a key, sharing the bytes of its page.
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
+        let mut page = self.top()?;
+        loop {
+            let mut entries = page.entries();
+            if page.kind() == PageKind::Leaf {
+                return if entries.find(key) {
+                    self.value(entries.content(), entries.value()).map(Some)
+                } else {
+                    Ok(None)
+                };
+            }
+            if !entries.seek_floor(key) {
+                return Ok(None);
+            }
+            page = self.page(entries.child().id)?;
+        }
+    }
+
+    /// What an entry of a leaf page holds, wherever it lies.
+    pub(crate) fn value(&self, content: Content<'_>, here: Option<Bytes>) -> Result<Bytes, Fault> {
+        match (content, here) {
+            (Content::Overflow(id, _), _) => Ok(self.page(id)?.record()),
+            (_, value) => Ok(value.expect("a leaf page holds values")),
+        }
+    }
+
+    /// The page that all others hang on.
+    pub(crate) fn top(&self) -> Result<Page, Fault> {
+        match &self.root.body {
+            Body::Inline(page) => Ok(page.clone()),
+            Body::Paged { top, .. } => self.page(top.id),
+        }
+    }
+
+    pub(crate) fn page(&self, id: PageId) -> Result<Page, Fault> {
+        self.pages.get(id).ok_or_else(|| Fault(vec![id]))
+    }
+
+    /// Whether entries are found by their keys without a look at their siblings.
+    pub(crate) fn has_index(&self) -> bool {
+        !self.root.is_inline()
+    }
+}
