@@ -57,6 +57,8 @@ pub struct ReadOptions {
     pub takes_state: bool,
     /// Whether a leaf-list without values (`[]` in JSON) is kept, as one leaf without values, for clients that want it back.
     pub keeps_empty_leaf_lists: bool,
+    /// Whether entries at the outermost place may lack keys, because the reader knows them from elsewhere.
+    pub outermost_without_keys: bool,
     /// What may stand around the nodes of the top.
     pub envelopes: &'static [Envelope],
     /// Nodes below each other, at most.
@@ -73,6 +75,7 @@ impl ReadOptions {
         metadata: Metadata::Refuse,
         takes_state: false,
         keeps_empty_leaf_lists: false,
+        outermost_without_keys: false,
         envelopes: &[],
         depth_max: 64,
         nodes_max: 4_000_000,
@@ -191,9 +194,8 @@ impl<'s> Assembly<'s> {
         self.seen.truncate(frame.seen_from);
         self.cases.truncate(frame.cases_from);
         frame.sort();
-        if !frame.is_outermost
-            && let Some(list) = frame.parent
-        {
+        let may_lack_keys = frame.is_outermost || (self.depth == 1 && self.options.outermost_without_keys);
+        if !may_lack_keys && let Some(list) = frame.parent {
             let keys = self.schema.keys(list);
             if let Some(key) = keys.iter().find(|key| key_value(&frame.content, **key).is_none()) {
                 return Err(Fault::new(DataProblem::NoKey { key: self.schema.node(*key).name.clone() }, at));

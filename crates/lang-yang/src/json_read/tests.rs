@@ -154,6 +154,20 @@ fn cps_is_lenient_with_kinds_and_keeps_empty_leaf_lists() {
 }
 
 #[test]
+fn only_outermost_entries_may_lack_keys_that_are_known() {
+    let schema = schema();
+    let store = schema.child(None, None, "bookstore");
+    let options = ReadOptions { outermost_without_keys: true, ..ReadOptions::RFC7951 };
+    let read = |text: &str, options: &ReadOptions| read_json(&schema, store, text.as_bytes(), options);
+    let text = r#"{"stores:categories":[{"title":"Fiction"}]}"#;
+    assert_eq!(read(text, &options).unwrap().children[0].content.leaves.len(), 1);
+    let whole = read(text, &ReadOptions::RFC7951).unwrap_err();
+    assert_eq!(whole.problem, DataProblem::NoKey { key: "code".into() });
+    let below = read(r#"{"stores:categories":[{"books":[{"lang":"en"}]}]}"#, &options).unwrap_err();
+    assert_eq!(below.problem, DataProblem::NoKey { key: "title".into() });
+}
+
+#[test]
 fn values_have_their_kinds() {
     let content = read(
         concat!(
