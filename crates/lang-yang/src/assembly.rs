@@ -311,6 +311,16 @@ pub(crate) fn unknown(module: Option<&str>, name: &str) -> DataProblem {
 }
 
 impl Frame {
+    /// Adds a value of a leaf, or one more of a leaf-list. Cost: O(1) where values of one leaf-list follow each other, else the leaves
+    /// that came between.
+    pub(crate) fn add_value(&mut self, id: NodeId, is_first: bool, value: Value) {
+        if !is_first && let Some(leaf) = self.content.leaves.iter_mut().rev().find(|leaf| leaf.schema == id) {
+            leaf.values.push(value);
+        } else {
+            self.content.leaves.push(Leaf { schema: id, values: vec![value] });
+        }
+    }
+
     /// Adds a leaf with all its values.
     pub(crate) fn add_leaf(&mut self, id: NodeId, values: Vec<Value>) {
         self.content.leaves.push(Leaf { schema: id, values });

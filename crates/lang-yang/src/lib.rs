@@ -9,9 +9,12 @@ pub mod testing;
 mod check;
 mod data_error;
 mod assembly;
+mod any_xml;
 mod json_read;
+mod xml_read;
 mod style;
 mod json_write;
+mod xml_write;
 
 pub use assembly::{Envelope, Metadata, NameRules, ReadOptions};
 pub use check::{Kinds, Prefixes, Scalar, TypeError, ValueRules};
@@ -22,3 +25,5 @@ pub use schema::{Any, Identities, Identity, InCase, Module, ModuleId, NodeId, No
 pub use style::{Defaults, LongNumbers, Names, Style, ValueRef};
 pub use tree::{Content, DataNode, Leaf, Value, ValueKind};
 pub use types::{IntegerWidth, Leafref, Pattern, PatternError, Type, TypeKind};
+pub use xml_read::read_xml;
+pub use xml_write::{XmlWriter, write_content_xml};

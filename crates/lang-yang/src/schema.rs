@@ -203,6 +203,21 @@ impl Schema {
         u32::try_from(index).ok()
     }
 
+    /// The module of this XML namespace. Cost: O(modules).
+    pub fn module_of_namespace(&self, namespace: &str) -> Option<ModuleId> {
+        self.module_where(|module| &*module.namespace == namespace)
+    }
+
+    /// The module that gives itself this prefix: one that is implemented before others. Cost: O(modules).
+    pub fn module_of_prefix(&self, prefix: &str) -> Option<ModuleId> {
+        self.module_where(|module| &*module.prefix == prefix)
+    }
+
+    fn module_where(&self, is_it: impl Fn(&Module) -> bool) -> Option<ModuleId> {
+        let ids = || (0..).map(ModuleId).zip(&self.modules).filter(|(_, module)| is_it(module));
+        ids().find(|(_, module)| module.is_implemented).or_else(|| ids().next()).map(|(id, _)| id)
+    }
+
     /// The child of this name, of the module of this name; without one, the first of the name in the order of the schema.
     /// Cost: O(log children), no allocation.
     pub fn child(&self, parent: Option<NodeId>, module: Option<&str>, name: &str) -> Option<NodeId> {
