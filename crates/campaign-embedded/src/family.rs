@@ -234,6 +234,14 @@ impl Stand<'_> {
             Err(error) => record.failure("job", elapsed, || format!("{error:#}")),
         }
         let server_cpu = before.zip(after).map(|(before, after)| after.saturating_sub(before));
-        (Outcome { record, elapsed, generator_cpu: None, server_cpu, out_of_time: false }, done)
+        let outcome = Outcome {
+            record,
+            elapsed,
+            generator_cpu: None,
+            server_cpu,
+            out_of_time: false,
+            usage: Vec::new(),
+        };
+        (outcome, done)
     }
 }

@@ -38,6 +38,7 @@ fn course() -> Course {
         timeout: Duration::from_secs(60),
         observed: Observed::Now,
         with_floor: false,
+        data: None,
     }
 }
 

@@ -79,6 +79,10 @@ pub struct RunArgs {
     /// Do not measure the floor beside each row.
     #[arg(long)]
     pub no_floor: bool,
+    /// The folder of the published inputs that are not part of this program (cps: its YANG modules and their sample). A
+    /// family that misses it makes inputs of the same shape, and the reports say so.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
     /// Where our own server's folder is made; default: the system's temporary folder.
     #[arg(long, value_name = "DIR", conflicts_with = "target")]
     pub data_parent: Option<PathBuf>,

@@ -165,6 +165,7 @@ fn course(args: &RunArgs) -> Result<Course> {
         timeout: Duration::from_secs(args.timeout),
         observed: args.observed,
         with_floor: !args.no_floor,
+        data: args.data.clone(),
     })
 }
 

@@ -43,6 +43,8 @@ pub struct Course {
     pub observed: Observed,
     /// Whether the floor is measured beside each row.
     pub with_floor: bool,
+    /// Where the published inputs lie that cannot be part of this program, for the families that have such.
+    pub data: Option<PathBuf>,
 }
 
 /// What a campaign found, and what the server reported of itself.
@@ -199,6 +201,7 @@ impl Course {
             timeout: Duration::from_secs(10),
             observed: Observed::Now,
             with_floor: false,
+            data: None,
         }
     }
 }

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use crate::process;
 use crate::record::Record;
 use crate::scenario::Scenario;
+use crate::usage::{Usage, UsagePoint};
 use user::{Shared, Turn};
 
 /// How often a running load is looked at, for progress.
@@ -62,6 +63,8 @@ pub struct Outcome {
     pub server_cpu: Option<Duration>,
     /// Whether the time limit ended it.
     pub out_of_time: bool,
+    /// What the server used, moment by moment.
+    pub usage: Vec<UsagePoint>,
 }
 
 impl Outcome {
@@ -158,6 +161,7 @@ fn drive(
             })
             .collect();
         ready.wait();
+        let mut usage = Usage::start(load.server_pid);
         let cpu_before = cpu_times(load);
         let begun = Instant::now();
         let _ = start.set(begun);
@@ -168,6 +172,7 @@ fn drive(
         let over = || done.load(Ordering::Acquire) >= threads;
         while !over() && !workers.iter().all(thread::ScopedJoinHandle::is_finished) {
             thread::park_timeout(TICK);
+            usage.look();
             tick(&pulse);
         }
         let cpu_after = cpu_times(load);
@@ -177,6 +182,7 @@ fn drive(
             generator_cpu: difference(cpu_before.0, cpu_after.0),
             server_cpu: difference(cpu_before.1, cpu_after.1),
             out_of_time: false,
+            usage: usage.finish(),
         };
         for worker in workers {
             let part = worker.join().map_err(|_| anyhow::anyhow!("a generator thread panicked"))??;

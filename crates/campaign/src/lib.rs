@@ -13,6 +13,7 @@
 
 pub mod draws;
 pub mod process;
+pub mod usage;
 pub mod record;
 pub mod scenario;
 pub mod client;

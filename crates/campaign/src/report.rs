@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::machine::Environment;
 use crate::record::{Errors, Second};
+use crate::usage::UsagePoint;
 
 /// A published figure and the hardware it was measured on; never shown without.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +26,23 @@ pub struct Published {
     pub seconds: Option<f64>,
     /// The machines.
     pub hardware: String,
+}
+
+/// One of the things that a row does again and again, by itself.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Operation {
+    /// Its name, as published.
+    pub name: String,
+    /// How often it was done well.
+    pub count: u64,
+    /// The shortest time it took.
+    pub min_ms: f64,
+    /// The mean time it took.
+    pub mean_ms: f64,
+    /// The longest time it took.
+    pub max_ms: f64,
+    /// The published mean time, if there is one.
+    pub published_mean_ms: Option<f64>,
 }
 
 /// One row of a report. Fields named `_ms`, `_s`, `_us`, `_mb` are in that unit; `None`: not known.
@@ -82,6 +100,8 @@ pub struct RowReport {
     pub published_besides: Vec<Published>,
     pub throughput_to_published: Option<f64>,
     pub caveat: String,
+    pub operations: Vec<Operation>,
+    pub usage: Vec<UsagePoint>,
     pub seconds: Vec<Second>,
     pub curve: Vec<(f64, f64)>,
     pub latency_ns_hdr_base64: String,

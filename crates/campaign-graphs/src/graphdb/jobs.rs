@@ -379,6 +379,7 @@ impl Clock {
             generator_cpu: None,
             server_cpu: self.server_before.zip(server).map(|(before, after)| after.saturating_sub(before)),
             out_of_time: false,
+            usage: Vec::new(),
         }
     }
 }

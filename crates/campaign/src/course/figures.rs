@@ -52,6 +52,7 @@ pub fn measured(outcomes: &[Outcome], rates: &[f64]) -> RowReport {
         generator_cpu_us_per_op: per_call(outcomes, |outcome| outcome.generator_cpu),
         body_bytes_mean: record.body_bytes_mean(),
         seconds: outcomes.first().map_or_else(Vec::new, |outcome| outcome.record.seconds.clone()),
+        usage: outcomes.first().map_or_else(Vec::new, |outcome| outcome.usage.clone()),
         ..RowReport::default()
     };
     latencies(&mut report, &record);

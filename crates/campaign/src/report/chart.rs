@@ -4,11 +4,13 @@ use std::fmt::Write as _;
 
 use super::RowReport;
 use super::table::number;
+use crate::usage::UsagePoint;
 
 const WIDTH: f64 = 760.0;
 const OURS: &str = "#0b6e4f";
 const PUBLISHED: &str = "#c0392b";
 const FLOOR: &str = "#8a93a0";
+const MEMORY: &str = "#2c5aa0";
 const LINES: [&str; 8] =
     ["#0b6e4f", "#c0392b", "#2c5aa0", "#b8860b", "#7d3c98", "#117a8b", "#5d6d7e", "#a04000"];
 
@@ -169,4 +171,38 @@ pub fn over_time(row: &RowReport) -> String {
         );
     }
     svg(WIDTH / 2.0, HEIGHT, "requests by second", &out)
+}
+
+/// CPU and resident memory of the server in a row's first run, each on its own scale from zero; `None`: it was not
+/// watched for long enough.
+pub fn usage(row: &RowReport) -> Option<String> {
+    const HEIGHT: f64 = 130.0;
+    const FOOT: f64 = HEIGHT - 20.0;
+    let (Some(last), true) = (row.usage.last(), row.usage.len() > 1) else { return None };
+    let highest = |of: fn(&UsagePoint) -> f64| row.usage.iter().map(of).fold(f64::MIN_POSITIVE, f64::max);
+    let (cpu, memory) = (highest(|point| point.cpu_percent), highest(|point| point.rss_mb));
+    let mut out = String::new();
+    let title =
+        format!("{}: CPU up to {} % of a core, memory up to {} MB", row.id, number(cpu), number(memory));
+    text(&mut out, (4.0, 12.0), "start", &title);
+    line(&mut out, (4.0, FOOT), (WIDTH / 2.0 - 4.0, FOOT));
+    text(&mut out, (WIDTH / 2.0 - 4.0, HEIGHT - 6.0), "end", &format!("{} s", number(last.at_s)));
+    let mut curve = |of: fn(&UsagePoint) -> f64, highest: f64, colour: &str| {
+        let place = |point: &UsagePoint| {
+            let x = 4.0 + (WIDTH / 2.0 - 8.0) * point.at_s / last.at_s.max(f64::MIN_POSITIVE);
+            format!("{x:.1},{:.1}", FOOT - (FOOT - 20.0) * of(point) / highest)
+        };
+        let points: Vec<String> = row.usage.iter().map(place).collect();
+        let _ = write!(out, r#"<polyline points="{}" fill="none" stroke="{colour}"/>"#, points.join(" "));
+    };
+    curve(|point| point.cpu_percent, cpu, OURS);
+    curve(|point| point.rss_mb, memory, MEMORY);
+    Some(svg(WIDTH / 2.0, HEIGHT, "CPU and memory over time", &out))
+}
+
+/// The names of the colours of [`usage`].
+pub fn usage_legend() -> String {
+    format!(
+        r#"<span style="color:{OURS}">■</span> CPU <span style="color:{MEMORY}">■</span> resident memory, each from zero"#
+    )
 }

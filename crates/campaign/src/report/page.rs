@@ -48,8 +48,22 @@ pub fn html(report: &Report) -> String {
     for row in &report.rows {
         out.push_str(&chart::over_time(row));
     }
-    out.push_str("</div></body></html>\n");
+    out.push_str("</div>");
+    usage(&mut out, report);
+    out.push_str("</body></html>\n");
     out
+}
+
+/// What the server used while each row ran, if it was watched.
+fn usage(out: &mut String, report: &Report) {
+    let charts: String = report.rows.iter().filter_map(chart::usage).collect();
+    if !charts.is_empty() {
+        let _ = write!(
+            out,
+            "<h2>CPU and memory of the server over time</h2><p>{}</p><div class=\"small\">{charts}</div>",
+            chart::usage_legend()
+        );
+    }
 }
 
 fn trouble(out: &mut String, report: &Report) {

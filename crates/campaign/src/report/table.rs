@@ -61,6 +61,7 @@ pub(super) fn columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, Str
     match (row.points, row.job_s) {
         (Some(_), _) => series_columns(row, notes),
         (None, Some(_)) => job_columns(row, notes),
+        (None, None) if !row.operations.is_empty() => flow_columns(row, notes),
         (None, None) => request_columns(row, notes),
     }
 }
@@ -110,6 +111,27 @@ fn job_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
         ("ours / published, of the rate", optional(row.throughput_to_published)),
         ("ours / floor", optional(row.floor_ratio)),
         ("CPU, s", optional(row.cpu_us_per_op.map(|each| each * row.iterations as f64 / runs / 1e6))),
+        ("peak RSS MB in the row", optional(row.row_rss_peak_mb)),
+        ("errors", row.errors.to_string()),
+        ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),
+        ("notes", references(row, notes)),
+    ]
+}
+
+/// The columns of rows that count flows of several operations.
+fn flow_columns(row: &RowReport, notes: &[&str]) -> Vec<(&'static str, String)> {
+    vec![
+        ("row", row.id.clone()),
+        ("users", row.users.to_string()),
+        ("published, flows/s", optional(row.published.as_ref().map(|figures| figures.throughput))),
+        ("ours, flows/s", ours(row)),
+        ("ours / published", optional(row.throughput_to_published)),
+        ("floor, flows/s", optional(row.floor_throughput)),
+        ("ours / floor", optional(row.floor_ratio)),
+        ("CPU us/flow", optional(row.cpu_us_per_op)),
+        ("p50 ms", number(row.p50_ms)),
+        ("p95 ms", number(row.p95_ms)),
+        ("p99 ms", number(row.p99_ms)),
         ("peak RSS MB in the row", optional(row.row_rss_peak_mb)),
         ("errors", row.errors.to_string()),
         ("wrong / checked", format!("{} / {}", row.answers_wrong, row.answers_checked)),

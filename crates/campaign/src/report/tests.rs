@@ -72,6 +72,9 @@ fn report() -> Report {
         }),
         throughput_to_published: Some(100.0),
         caveat: "1 run, published as mean of 3".to_owned(),
+        usage: [(0.5, 20.0), (1.0, 120.0)]
+            .map(|(at_s, cpu_percent)| UsagePoint { at_s, cpu_percent, rss_mb: 100.0 + at_s })
+            .to_vec(),
         seconds: record.seconds.clone(),
         curve: [50.0, 99.0, 100.0].map(|percent| (percent, record.percentile_ms(percent))).to_vec(),
         latency_ns_hdr_base64: record.latencies_base64(),
@@ -90,6 +93,17 @@ fn report() -> Report {
         rows: vec![row, ours],
         tables: vec![table],
         faults: Vec::new(),
+    }
+}
+
+fn operation() -> Operation {
+    Operation {
+        name: "CREATE NODE".to_owned(),
+        count: 1_000,
+        min_ms: 1.0,
+        mean_ms: 2.0,
+        max_ms: 4.0,
+        published_mean_ms: Some(85.5),
     }
 }
 
@@ -133,7 +147,9 @@ fn golden(name: &str, actual: &str) {
 
 #[test]
 fn json_has_the_agreed_shape() {
-    let json: Json = serde_json::from_str(&report().json().unwrap()).unwrap();
+    let mut report = report();
+    report.rows[0].operations = vec![operation()];
+    let json: Json = serde_json::from_str(&report.json().unwrap()).unwrap();
     let mut text = String::new();
     shape(&json, 0, &mut text);
     golden("results.shape.txt", &text);
@@ -167,6 +183,18 @@ fn the_page_stands_alone() {
     assert!(html.contains("S-C3") && html.contains("8 vCPU, 16 GB") && html.contains("A &amp; B"));
     assert!(html.contains("&lt;b&gt;full") && !html.contains("<b>full"), "what servers answer is escaped");
     assert!(!html.contains("NaN") && !html.contains("inf"));
+}
+
+#[test]
+fn what_the_server_used_is_drawn_and_flows_are_told_as_flows() {
+    let mut report = report();
+    let html = page::html(&report);
+    assert_eq!(html.matches("CPU up to 120 % of a core, memory up to 101 MB").count(), 2, "one a row");
+    report.rows[0].operations = vec![operation()];
+    report.rows[1].usage.truncate(1);
+    let html = page::html(&report);
+    assert_eq!(html.matches("CPU up to").count(), 1, "one look is no course");
+    assert!(table::markdown(&report).contains("ours, flows/s"));
 }
 
 #[test]
