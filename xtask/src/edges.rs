@@ -56,6 +56,7 @@ mod tests {
         ),
         ("campaign", &[]),
         ("campaign-graphs", &["campaign"]),
+        ("campaign-config", &["campaign"]),
         (
             "campaign-embedded",
             &[
@@ -77,6 +78,7 @@ mod tests {
                 "api-ngsi-ld",
                 "api-tsm",
                 "campaign",
+                "campaign-config",
                 "campaign-embedded",
                 "campaign-graphs",
                 "campaign-peers",

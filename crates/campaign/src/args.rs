@@ -21,7 +21,7 @@ pub enum CampaignCommand {
     /// List the families and their rows, with the published figures.
     List,
     /// Run a family, or some of its rows, and write the reports.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// The bare server that shows what HTTP alone costs; a campaign starts it by itself.
     #[command(hide = true)]
     FloorServer(FloorArgs),
