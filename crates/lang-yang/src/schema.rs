@@ -139,6 +139,8 @@ pub struct Schema {
     names: NameIndex,
     /// Of each node, whether it is a leaf with a default, or a container that is there anyway and holds such a leaf.
     holds_defaults: Box<[bool]>,
+    /// Of each node, whether others below its parent have its name.
+    shares_name: Box<[bool]>,
 }
 
 impl Named for Box<[SchemaNode]> {
@@ -164,7 +166,9 @@ impl Schema {
         let below = nodes.iter().map(|node| &*node.children);
         let names = NameIndex::new(std::iter::once(&*top).chain(below), &nodes);
         let holds_defaults = defaults::holders(&nodes);
-        Self { hash, modules, nodes, top, identities, names, holds_defaults }
+        let shares_name = |node: &SchemaNode| names.below(node.parent, &node.name, &nodes).len() > 1;
+        let shares_name = nodes.iter().map(shares_name).collect();
+        Self { hash, modules, nodes, top, identities, names, holds_defaults, shares_name }
     }
 
     /// The node of this number. Cost: O(1).
@@ -248,6 +252,11 @@ impl Schema {
     /// presence those below that are in no choice. Cost: O(1).
     pub(crate) fn holds_defaults(&self, id: NodeId) -> bool {
         self.holds_defaults.get(id.0 as usize).copied().expect("the number of a node is of its schema")
+    }
+
+    /// Whether several nodes below the parent of a node have its name, of several modules. Cost: O(1).
+    pub fn shares_name(&self, id: NodeId) -> bool {
+        self.shares_name.get(id.0 as usize).copied().expect("the number of a node is of its schema")
     }
 
     /// The keys of a list; none of any other node, or of a list without keys. Cost: O(1).

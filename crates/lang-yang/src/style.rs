@@ -9,10 +9,10 @@ use crate::tree::{Value, ValueKind};
 pub enum Names {
     /// With the name (JSON) or the namespace (XML) of the module, wherever it is not that of the node around (RFC 7951, section 4).
     Rfc7951,
-    /// As CPS writes them: outermost ones with the prefix of the module that the outermost node of their path is of, others bare. In XML,
-    /// all bare.
+    /// As CPS writes them: outermost ones with the prefix of the module that the outermost node of their path is of, others bare; but where
+    /// members of one object share a name, those that are not of the module around have their prefix. In XML, all bare.
     Cps,
-    /// Bare.
+    /// All bare but those that share a name, as with CPS.
     Bare,
 }
 
@@ -56,6 +56,11 @@ impl Style {
     /// That of CPS.
     pub const CPS: Self =
         Self { names: Names::Cps, long_numbers: LongNumbers::Bare, defaults: Defaults::Explicit };
+
+    /// Whether defaults are written that are not there.
+    pub(crate) fn fills_in(self) -> bool {
+        matches!(self.defaults, Defaults::All | Defaults::Tagged)
+    }
 }
 
 /// A value that lies elsewhere.

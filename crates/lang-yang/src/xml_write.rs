@@ -13,7 +13,8 @@ use escape::{push_attribute, push_text};
 /// Marks a default (RFC 6243, section 6).
 const TAG: &str = " xmlns:wd=\"urn:ietf:params:xml:ns:netconf:default:1.0\" wd:default=\"true\"";
 
-/// A writer of XML: elements one after the other, without one around them. Cost of a call: what it appends.
+/// A writer of XML: elements one after the other, without one around them. The schema is given with each call, so that a writer can
+/// outlive a borrow of it. Cost of a call: what it appends.
 ///
 /// Characters that XML does not allow are written as U+FFFD; values of YANG have none, but `anydata` may.
 ///
@@ -25,192 +26,149 @@ const TAG: &str = " xmlns:wd=\"urn:ietf:params:xml:ns:netconf:default:1.0\" wd:d
 /// let store = schema.child(None, None, "store").expect("it was built");
 /// let name = schema.child(Some(store), None, "name").expect("it was built");
 ///
-/// let (mut writer, mut out) = (XmlWriter::new(&schema, Style::RFC7951), Vec::new());
-/// writer.begin_container(&mut out, store);
-/// writer.leaf(&mut out, name, std::iter::once(ValueRef { kind: ValueKind::Text, text: "A & B" }));
-/// writer.end_container(&mut out);
+/// let (mut writer, mut out) = (XmlWriter::new(Style::RFC7951), Vec::new());
+/// writer.open(&mut out, &schema, store);
+/// writer.leaf(&mut out, &schema, name, std::iter::once(ValueRef { kind: ValueKind::Text, text: "A & B" }));
+/// writer.close(&mut out, &schema);
 /// assert_eq!(out, br#"<store xmlns="urn:shop"><name>A &amp; B</name></store>"#);
 /// ```
 #[derive(Clone, Debug)]
-pub struct XmlWriter<'s> {
-    schema: &'s Schema,
+pub struct XmlWriter {
     style: Style,
-    /// What is open, from the outermost on.
-    open: Vec<Level>,
+    /// What is open, from the outermost on: the node, and where the bits of its children begin.
+    open: Vec<(NodeId, usize)>,
     /// Whether the tag that was begun last still lacks its `>`.
     is_tag_open: bool,
     written: Written,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    node: NodeId,
-    /// A list has no element of its own.
-    is_list: bool,
-    /// Where the bits of its children begin.
-    from: usize,
-}
-
-impl<'s> XmlWriter<'s> {
+impl XmlWriter {
     /// A writer that has written nothing. Cost: O(1).
-    pub fn new(schema: &'s Schema, style: Style) -> Self {
-        Self { schema, style, open: Vec::new(), is_tag_open: false, written: Written::default() }
+    pub fn new(style: Style) -> Self {
+        Self { style, open: Vec::new(), is_tag_open: false, written: Written::default() }
     }
 
     /// Opens a container, or an entry of a list.
-    pub fn begin_container(&mut self, out: &mut Vec<u8>, id: NodeId) {
-        self.note(id);
-        self.begin_tag(out, id);
-        let from = if self.fills_in() { self.written.open(self.schema, id) } else { 0 };
-        self.open.push(Level { node: id, is_list: false, from });
+    pub fn open(&mut self, out: &mut Vec<u8>, schema: &Schema, id: NodeId) {
+        self.note(schema, id);
+        self.begin_tag(out, schema, id);
+        let from = if self.style.fills_in() { self.written.open(schema, id) } else { 0 };
+        self.open.push((id, from));
         self.is_tag_open = true;
     }
 
-    /// Closes it.
-    pub fn end_container(&mut self, out: &mut Vec<u8>) {
-        if self.fills_in() {
-            self.fill_in(out);
+    /// Closes what was opened last.
+    pub fn close(&mut self, out: &mut Vec<u8>, schema: &Schema) {
+        if self.style.fills_in() {
+            self.fill_in(out, schema);
         }
-        let Some(level) = self.open.pop() else { return };
+        let Some((id, _)) = self.open.pop() else { return };
         if std::mem::take(&mut self.is_tag_open) {
             out.extend_from_slice(b"/>");
         } else {
-            self.end_tag(out, level.node);
+            end_tag(out, schema, id);
         }
-    }
-
-    /// Opens a list, of which XML has nothing.
-    pub fn begin_list(&mut self, id: NodeId) {
-        self.note(id);
-        self.open.push(Level { node: id, is_list: true, from: 0 });
-    }
-
-    /// Closes it.
-    pub fn end_list(&mut self) {
-        self.open.pop();
-    }
-
-    /// Opens an entry of the list that is open.
-    ///
-    /// # Panics
-    ///
-    /// If no list is open.
-    pub fn begin_entry(&mut self, out: &mut Vec<u8>) {
-        let list = self.open.last().expect("a list is open").node;
-        self.begin_container(out, list);
-    }
-
-    /// Closes it.
-    pub fn end_entry(&mut self, out: &mut Vec<u8>) {
-        self.end_container(out);
     }
 
     /// A leaf with its value, or a leaf-list with its values.
     pub fn leaf<'v>(
         &mut self,
         out: &mut Vec<u8>,
+        schema: &Schema,
         id: NodeId,
         values: impl Iterator<Item = ValueRef<'v>> + Clone,
     ) {
         let is_tagged = match self.style.defaults {
             Defaults::Explicit | Defaults::All => false,
-            Defaults::Trim if is_default(self.schema, id, values.clone()) => return,
+            Defaults::Trim if is_default(schema, id, values.clone()) => return,
             Defaults::Trim => false,
-            Defaults::Tagged => is_default(self.schema, id, values.clone()),
+            Defaults::Tagged => is_default(schema, id, values.clone()),
         };
-        self.set_leaf(out, id, values, is_tagged);
+        self.set_leaf(out, schema, (id, is_tagged), values);
     }
 
     fn set_leaf<'v>(
         &mut self,
         out: &mut Vec<u8>,
-        id: NodeId,
+        schema: &Schema,
+        (id, is_tagged): (NodeId, bool),
         values: impl Iterator<Item = ValueRef<'v>>,
-        is_tagged: bool,
     ) {
-        self.note(id);
+        self.note(schema, id);
         for value in values {
-            self.begin_tag(out, id);
+            self.begin_tag(out, schema, id);
             if is_tagged {
                 out.extend_from_slice(TAG.as_bytes());
             }
-            self.value(out, id, value);
+            self.value(out, schema, id, value);
         }
     }
 
     /// All that lies in the node that is open.
-    pub fn content(&mut self, out: &mut Vec<u8>, content: &Content) {
+    pub fn content(&mut self, out: &mut Vec<u8>, schema: &Schema, content: &Content) {
         for leaf in &content.leaves {
-            self.leaf(out, leaf.schema, leaf.values.iter().map(ValueRef::from));
+            self.leaf(out, schema, leaf.schema, leaf.values.iter().map(ValueRef::from));
         }
         for node in &content.children {
-            self.begin_container(out, node.schema);
-            self.content(out, &node.content);
-            self.end_container(out);
+            self.open(out, schema, node.schema);
+            self.content(out, schema, &node.content);
+            self.close(out, schema);
         }
-    }
-
-    fn fills_in(&self) -> bool {
-        matches!(self.style.defaults, Defaults::All | Defaults::Tagged)
     }
 
     /// A child of the node that is open is written.
-    fn note(&mut self, id: NodeId) {
-        if self.fills_in()
-            && let Some(level) = self.open.last().filter(|level| !level.is_list)
+    fn note(&mut self, schema: &Schema, id: NodeId) {
+        if self.style.fills_in()
+            && let Some((_, from)) = self.open.last()
         {
-            self.written.note(self.schema, level.from, id);
+            self.written.note(schema, *from, id);
         }
     }
 
     /// The defaults of what was not written into the node that is open.
-    fn fill_in(&mut self, out: &mut Vec<u8>) {
-        let Some(level) = self.open.last().copied() else { return };
-        for child in self.written.close(self.schema, level.from, level.node) {
-            if self.schema.is_entry(child) {
-                self.begin_container(out, child);
-                self.end_container(out);
+    fn fill_in(&mut self, out: &mut Vec<u8>, schema: &Schema) {
+        let Some((id, from)) = self.open.last().copied() else { return };
+        for child in self.written.close(schema, from, id) {
+            if schema.is_entry(child) {
+                self.open(out, schema, child);
+                self.close(out, schema);
             } else {
-                let values = default_values(self.schema, child);
-                self.set_leaf(
-                    out,
-                    child,
-                    values.iter().map(ValueRef::from),
-                    self.style.defaults == Defaults::Tagged,
-                );
+                let values = default_values(schema, child);
+                let is_tagged = self.style.defaults == Defaults::Tagged;
+                self.set_leaf(out, schema, (child, is_tagged), values.iter().map(ValueRef::from));
             }
         }
     }
 
     /// `<name`, with its namespace where that is not the one around. The tag stays open.
-    fn begin_tag(&mut self, out: &mut Vec<u8>, id: NodeId) {
+    fn begin_tag(&mut self, out: &mut Vec<u8>, schema: &Schema, id: NodeId) {
         if std::mem::take(&mut self.is_tag_open) {
             out.push(b'>');
         }
-        let node = self.schema.node(id);
+        let node = schema.node(id);
         out.push(b'<');
         out.extend_from_slice(node.name.as_bytes());
-        // The entries of a list lie in what the list lies in.
-        let around = self.open.iter().rev().find(|level| !level.is_list).map(|level| level.node);
-        let is_same = around.is_some_and(|around| self.schema.node(around).module == node.module);
+        let is_same = self.open.last().is_some_and(|(around, _)| schema.node(*around).module == node.module);
         if self.style.names == Names::Rfc7951 && !is_same {
             out.extend_from_slice(b" xmlns=");
-            push_attribute(out, &self.schema.module(node.module).namespace);
+            push_attribute(out, &schema.module(node.module).namespace);
         }
     }
 
-    fn end_tag(&self, out: &mut Vec<u8>, id: NodeId) {
-        out.extend_from_slice(b"</");
-        out.extend_from_slice(self.schema.node(id).name.as_bytes());
-        out.push(b'>');
-    }
-
     /// The rest of a leaf's element: what its value declares, the value, the end.
-    fn value(&mut self, out: &mut Vec<u8>, id: NodeId, value: ValueRef<'_>) {
-        let (schema, node) = (self.schema, self.schema.node(id));
+    fn value(&self, out: &mut Vec<u8>, schema: &Schema, id: NodeId, value: ValueRef<'_>) {
+        let node = schema.node(id);
         let has_namespaces = self.style.names == Names::Rfc7951;
         match value.kind {
-            ValueKind::Json => return self.any(out, id, value.text),
+            ValueKind::Json => {
+                out.push(b'>');
+                let names = has_namespaces.then_some(schema);
+                walk(
+                    None,
+                    value.text,
+                    &mut AnyWriter { out, names, open: vec![(String::new(), Some(node.module))] },
+                );
+            }
             ValueKind::Identity if has_namespaces => {
                 paths::push_identity(out, schema, node.module, value.text)
             }
@@ -225,16 +183,14 @@ impl<'s> XmlWriter<'s> {
                 push_text(out, value.text);
             }
         }
-        self.end_tag(out, id);
+        end_tag(out, schema, id);
     }
+}
 
-    fn any(&mut self, out: &mut Vec<u8>, id: NodeId, json: &str) {
-        out.push(b'>');
-        let module = self.schema.node(id).module;
-        let names = (self.style.names == Names::Rfc7951).then_some(self.schema);
-        walk(None, json, &mut AnyWriter { out, names, open: vec![(String::new(), Some(module))] });
-        self.end_tag(out, id);
-    }
+fn end_tag(out: &mut Vec<u8>, schema: &Schema, id: NodeId) {
+    out.extend_from_slice(b"</");
+    out.extend_from_slice(schema.node(id).name.as_bytes());
+    out.push(b'>');
 }
 
 /// Whether a text is an instance-identifier: the member of a union that took it is not known, but nothing else looks so.
@@ -289,7 +245,7 @@ impl Elements for AnyWriter<'_, '_> {
 
 /// Appends what lies at one place of a tree as elements, one after the other. Cost: what it appends.
 pub fn write_content_xml(schema: &Schema, content: &Content, style: Style, out: &mut Vec<u8>) {
-    XmlWriter::new(schema, style).content(out, content);
+    XmlWriter::new(style).content(out, schema, content);
 }
 
 #[cfg(test)]

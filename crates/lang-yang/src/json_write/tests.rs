@@ -100,14 +100,28 @@ fn cps_has_entries_by_themselves_and_prefixes_of_the_outermost_node() {
     let slot = id(Some(id(None, "base", "box")), "more", "slot");
     let key = id(Some(slot), "more", "id");
     for (names, expected) in [(Names::Cps, "b:slot"), (Names::Rfc7951, "more:slot"), (Names::Bare, "slot")] {
-        let (mut writer, mut out) = (JsonWriter::new(&schema, Style { names, ..Style::CPS }), Vec::new());
+        let (mut writer, mut out) = (JsonWriter::new(Style { names, ..Style::CPS }), Vec::new());
         writer.begin(&mut out);
-        writer.begin_container(&mut out, slot);
+        writer.open_alone(&mut out, &schema, slot);
         let value = crate::Value { kind: crate::ValueKind::Text, text: "\"\u{1}é".into() };
-        writer.leaf(&mut out, key, std::iter::once(ValueRef::from(&value)));
-        writer.end_container(&mut out);
+        writer.leaf(&mut out, &schema, key, std::iter::once(ValueRef::from(&value)));
+        writer.close(&mut out, &schema);
         writer.end(&mut out);
         let expected = format!("{{\"{expected}\":{{\"id\":\"\\\"\\u0001é\"}}}}");
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }
+}
+
+#[test]
+fn members_of_one_name_are_told_apart() {
+    let schema = schema();
+    let text =
+        r#"{"base:box":{"lid":false,"slot":[{"id":1}],"more:lid":true,"more:slot":[{"id":"a"},{"id":"b"}]}}"#;
+    let content = read_json(&schema, None, text.as_bytes(), &ReadOptions::RFC7951).unwrap();
+    let mut out = Vec::new();
+    write_content_json(&schema, &content, Style::CPS, &mut out);
+    let expected =
+        r#"{"b:box":{"lid":false,"m:lid":true,"slot":[{"id":1}],"m:slot":[{"id":"a"},{"id":"b"}]}}"#;
+    assert_eq!(std::str::from_utf8(&out).unwrap(), expected);
+    assert_eq!(read_json(&schema, None, &out, &ReadOptions::CPS).unwrap(), content);
 }
