@@ -9,21 +9,46 @@ use std::sync::Arc;
 
 pub use pattern::{Pattern, PatternError};
 
+/// Deepest nesting of unions and leafrefs.
+const NESTING_MAX: u32 = 32;
+/// Types that a value may have to be compared with, one after the other, in unions of unions.
+const ALTERNATIVES_MAX: u32 = 10_000;
+
 /// A type and what restricts it. Copies share one table.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Type(Arc<TypeKind>);
+pub struct Type(Arc<Table>);
+
+#[derive(Debug, Eq, PartialEq)]
+struct Table {
+    kind: TypeKind,
+    nesting: u32,
+    alternatives: u32,
+}
 
 impl Type {
-    /// A type of this kind. Cost: O(1).
+    /// A type of this kind. Cost: O(members) of a union, else O(1).
     #[must_use]
     pub fn new(kind: TypeKind) -> Self {
-        Self(Arc::new(kind))
+        let inside = match &kind {
+            TypeKind::Union(members) => &**members,
+            TypeKind::Leafref(leafref) => std::slice::from_ref(&leafref.target),
+            _ => &[],
+        };
+        let nesting = inside.iter().map(|inside| inside.0.nesting.saturating_add(1)).max().unwrap_or(0);
+        let alternatives =
+            inside.iter().fold(0_u32, |sum, inside| sum.saturating_add(inside.0.alternatives)).max(1);
+        Self(Arc::new(Table { kind, nesting, alternatives }))
     }
 
     /// Which, and what restricts it. Cost: O(1).
     #[must_use]
     pub fn kind(&self) -> &TypeKind {
-        &self.0
+        &self.0.kind
+    }
+
+    /// Whether a value can be checked in bounded time and depth. Cost: O(1).
+    pub(crate) fn is_within_limits(&self) -> bool {
+        self.0.nesting <= NESTING_MAX && self.0.alternatives <= ALTERNATIVES_MAX
     }
 
     /// The type that decides which values are taken: of a leafref that of its target. Cost: O(1), since a target is resolved.
@@ -33,12 +58,6 @@ impl Type {
             TypeKind::Leafref(leafref) => leafref.target.resolved(),
             _ => self,
         }
-    }
-
-    /// Whether both are one table, and not just equal. Cost: O(1).
-    #[must_use]
-    pub fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
     }
 }
 

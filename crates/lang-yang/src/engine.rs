@@ -1,0 +1,129 @@
+//! libyang: what it makes of a set of modules. It runs when a set is uploaded and for strict validation, never to read or
+//! write data.
+
+mod raw;
+mod place;
+
+use std::fs;
+
+use tempfile::TempDir;
+use yang5::context::{Context, ContextFlags};
+use yang5::schema::SchemaModule;
+
+use crate::modules::{CompileError, ModuleSet};
+
+pub(crate) use raw::{Complaint, TypeReader, defaults, flags, identities};
+
+/// Which features of the modules are on.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Features {
+    /// All of them.
+    All,
+    /// These alone: pairs of module and feature.
+    Listed(Vec<(Box<str>, Box<str>)>),
+}
+
+/// How a set is compiled.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CompileOptions {
+    /// Which features are on.
+    pub features: Features,
+}
+
+/// The modules of a set, loaded and compiled.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    context: Context,
+}
+
+impl Engine {
+    /// Loads a set, and answers what libyang warns of: the newest revision of every module is implemented, others are there to be imported.
+    ///
+    /// # Errors
+    ///
+    /// What is missing from the set, and whatever libyang refuses, with file and line where it says so.
+    pub(crate) fn load(
+        set: &ModuleSet<'_>,
+        options: &CompileOptions,
+    ) -> Result<(Self, Vec<Box<str>>), CompileError> {
+        let mut context = Context::new(ContextFlags::NO_YANGLIBRARY | ContextFlags::DISABLE_SEARCHDIR_CWD)
+            .map_err(|error| CompileError::of_set(format!("libyang does not start: {error}")))?;
+        raw::store_all_complaints();
+        set.check_dependencies(|name| context.get_module_latest(name).is_some())?;
+        let folder =
+            write(set).map_err(|error| CompileError::of_set(format!("a temporary folder: {error}")))?;
+        // The caller's folder for temporary files may have any name; libyang's binding wants UTF-8.
+        let path = folder.path().to_str().ok_or_else(|| {
+            CompileError::of_set("the folder for temporary files has a name that is not UTF-8")
+        })?;
+        context
+            .set_searchdir(path)
+            .map_err(|error| CompileError::of_set(format!("a temporary folder: {error}")))?;
+        let warnings = load_modules(&mut context, set, &options.features)?;
+        Ok((Self { context }, warnings))
+    }
+
+    /// What libyang has in the end.
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// All modules; those that libyang brings with it are marked.
+    pub(crate) fn modules(&self) -> impl Iterator<Item = (SchemaModule<'_>, bool)> {
+        let own = self.context.internal_module_count() as usize;
+        self.context.modules(false).enumerate().map(move |(index, module)| (module, index < own))
+    }
+
+    /// What libyang said since it was last asked on this thread; the last is the most general.
+    pub(crate) fn complaints(&self) -> Vec<Complaint> {
+        raw::take_complaints(&self.context)
+    }
+}
+
+/// The texts as files that libyang finds by name and revision.
+fn write(set: &ModuleSet<'_>) -> std::io::Result<TempDir> {
+    let folder = TempDir::new()?;
+    for member in &set.members {
+        fs::write(
+            folder.path().join(file_name(&member.header.name, &member.header.revision)),
+            &*set.pinned(member),
+        )?;
+    }
+    Ok(folder)
+}
+
+fn file_name(name: &str, revision: &str) -> String {
+    if revision.is_empty() { format!("{name}.yang") } else { format!("{name}@{revision}.yang") }
+}
+
+fn load_modules(
+    context: &mut Context,
+    set: &ModuleSet<'_>,
+    features: &Features,
+) -> Result<Vec<Box<str>>, CompileError> {
+    let features: Vec<Vec<&str>> =
+        set.modules().map(|member| enabled(features, &member.header.name)).collect();
+    let modules: Vec<(&str, Option<&str>, &[&str])> = set
+        .modules()
+        .zip(&features)
+        .map(|(member, features)| {
+            let header = &member.header;
+            (&*header.name, (!header.revision.is_empty()).then_some(&*header.revision), &**features)
+        })
+        .collect();
+    let result = context.load_modules(&modules);
+    let (warnings, errors): (Vec<Complaint>, Vec<Complaint>) =
+        raw::take_complaints(context).into_iter().partition(|complaint| complaint.is_warning);
+    result.map_err(|error| place::refusal(set, &errors, &error.to_string()))?;
+    Ok(warnings.into_iter().map(|warning| warning.message).collect())
+}
+
+/// Features of a module that are on, in the words of libyang.
+fn enabled<'a>(features: &'a Features, module: &str) -> Vec<&'a str> {
+    match features {
+        Features::All => vec!["*"],
+        Features::Listed(listed) => {
+            listed.iter().filter(|(of, _)| **of == *module).map(|(_, feature)| &**feature).collect()
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Modules as they are published, large sets, and libyang as the oracle.
+
+#[cfg(test)]
+mod published;
