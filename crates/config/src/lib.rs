@@ -11,6 +11,7 @@
 //! with the version before. A small tree has no pages: it lies in its [`Root`].
 
 pub mod limits;
+mod depth;
 mod order;
 pub mod label;
 mod record;
@@ -23,9 +24,11 @@ mod scan;
 mod cursor;
 mod find;
 pub mod edit;
+pub mod query;
 
 pub use cache::{Fault, PageCache, Pages};
 pub use cursor::Cursor;
+pub use depth::Depth;
 pub use edit::{Applied, ApplyError, Changes, Edit, LeafLists, MergeOptions, Place, Position};
 pub use find::{Step, StepAt};
 pub use label::{Label, LabelStep};

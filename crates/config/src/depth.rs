@@ -1,0 +1,10 @@
+//! How far below an entry an answer goes.
+
+/// How many levels of containers and list entries are taken below an entry.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Depth {
+    /// So many: with none, its own leaves alone.
+    Levels(u32),
+    /// All.
+    All,
+}

@@ -1,0 +1,230 @@
+//! A shop: a schema of all kinds of nodes, a sample of data, and what paths find in it.
+
+use std::sync::Arc;
+
+use lang_cps_path::parse;
+use lang_yang::testing::SchemaBuilder;
+use lang_yang::{
+    Content, DataNode, IntegerWidth, Leaf, NodeId, NodeKind, Schema, Type, TypeKind, Value, ValueKind,
+};
+
+use crate::query::{Answer, Evaluation, Progress, Query};
+use crate::{Label, PageCache, Pages, Root, Tree};
+
+pub(super) struct Shop {
+    pub(super) schema: Schema,
+    pub(super) content: Content,
+    root: Root,
+    pages: Pages,
+}
+
+fn string() -> Type {
+    Type::new(TypeKind::String { lengths: Box::default(), patterns: Box::default() })
+}
+
+fn integer(width: IntegerWidth) -> Type {
+    Type::new(TypeKind::Integer { width, ranges: Box::default() })
+}
+
+fn decimal() -> Type {
+    Type::new(TypeKind::Decimal { fraction_digits: 2, ranges: Box::default() })
+}
+
+/// Lists with one key, two and none, containers in them, names that come again at other places and in another module.
+pub(super) fn schema() -> Schema {
+    let int = || integer(IntegerWidth::Int32);
+    SchemaBuilder::new("shop", "s")
+        .module("extra", "x")
+        .container("shop", |shop| {
+            shop.leaf("uid", int())
+                .leaf("name", string())
+                .list("category", &["code"], |category| {
+                    category
+                        .leaf("code", string())
+                        .leaf("uid", int())
+                        .leaf("name", string())
+                        .leaf("price", int())
+                        .list("book", &["title", "year"], |book| {
+                            book.leaf("title", string())
+                                .leaf("year", int())
+                                .leaf("uid", int())
+                                .leaf("price", int())
+                                .leaf("sold", integer(IntegerWidth::Uint64))
+                                .leaf("weight", decimal())
+                                .leaf("lang", string())
+                                .leaf("kind", Type::new(TypeKind::Identity(Box::from([0]))))
+                                .leaf_list("edition", int())
+                                .container("meta", |meta| meta.leaf("uid", int()).leaf("name", string()))
+                        })
+                })
+                .container("meta", |meta| {
+                    meta.leaf("uid", int()).leaf("name", string()).leaf("price", string())
+                })
+                .list("event", &[], |event| {
+                    event.leaf("uid", int()).leaf("name", string()).leaf("price", int())
+                })
+                .of_module("extra", |shop| shop.container("meta", |meta| meta.leaf("uid", int())))
+        })
+        .list("category", &["code"], |category| {
+            category.leaf("code", integer(IntegerWidth::Uint8)).leaf("uid", int()).container("meta", |meta| {
+                meta.leaf("uid", int()).list("category", &["code"], |category| {
+                    category.leaf("code", string()).leaf("uid", int()).leaf("name", string())
+                })
+            })
+        })
+        .container("empty", |empty| empty.leaf("uid", int()))
+        .build_with(&[("shop:kind", &[]), ("shop:novel", &["shop:kind"]), ("extra:poem", &["shop:kind"])])
+}
+
+/// Leaves by name, each with its values.
+type Leaves<'a> = &'a [(&'a str, &'a [&'a str])];
+
+/// An entry under way.
+pub(super) struct Draft<'a>(pub(super) &'a Schema, pub(super) NodeId);
+
+impl Draft<'_> {
+    pub(super) fn leaf(&self, name: &str, values: &[&str]) -> Leaf {
+        let leaf = self.0.child(Some(self.1), None, name).unwrap_or_else(|| panic!("leaf {name}"));
+        let values = values.iter().map(|text| Value { kind: kind_of(self.0, leaf), text: Box::from(*text) });
+        Leaf { schema: leaf, values: values.collect() }
+    }
+
+    fn node(&self, leaves: Leaves<'_>, children: Vec<DataNode>) -> DataNode {
+        let leaves = leaves.iter().map(|(name, values)| self.leaf(name, values)).collect();
+        DataNode { schema: self.1, content: Content { leaves, children } }
+    }
+}
+
+fn kind_of(schema: &Schema, leaf: NodeId) -> ValueKind {
+    let (NodeKind::Leaf { type_, .. } | NodeKind::LeafList { type_, .. }) = &schema.node(leaf).kind else {
+        panic!("a leaf")
+    };
+    match type_.kind() {
+        TypeKind::Integer { width, .. } if width.is_long() => ValueKind::LongInteger,
+        TypeKind::Integer { .. } => ValueKind::Integer,
+        TypeKind::Decimal { .. } => ValueKind::Decimal,
+        TypeKind::Identity(_) => ValueKind::Identity,
+        _ => ValueKind::Text,
+    }
+}
+
+impl Shop {
+    pub(super) fn new(schema: Schema, content: Content) -> Self {
+        let (root, pages) = super::build(&schema, &content);
+        Self { schema, content, root, pages }
+    }
+
+    pub(super) fn sample() -> Self {
+        let schema = schema();
+        let content = sample(&schema);
+        Self::new(schema, content)
+    }
+
+    pub(super) fn tree(&self) -> Tree<'_> {
+        Tree::new(&self.schema, &self.root, &self.pages)
+    }
+
+    /// A node by the names on its path.
+    pub(super) fn node(&self, names: &str) -> NodeId {
+        node(&self.schema, names)
+    }
+
+    pub(super) fn uid(&self, label: &Label) -> String {
+        let record = self.tree().record(label).expect("no page is missing").expect("it was found");
+        let leaf = self.schema.child(record.node(), None, "uid").expect("every entry has one");
+        record.value(leaf).expect("every entry has one").text.into()
+    }
+
+    pub(super) fn ask(&self, path: &str) -> Vec<String> {
+        self.ask_in_steps(path, u64::MAX)
+    }
+
+    pub(super) fn ask_in_steps(&self, path: &str, steps: u64) -> Vec<String> {
+        let path = parse(path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let query = Query::new(&self.schema, &path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let mut evaluation = Evaluation::new(Arc::new(query), usize::MAX);
+        while evaluation.run(&self.tree(), steps).expect("no page is missing") == Progress::More {}
+        match evaluation.into_answer() {
+            Answer::Entries(labels) => labels.iter().map(|label| self.uid(label)).collect(),
+            Answer::Values(values) => values.into_iter().map(|value| value.text.into()).collect(),
+        }
+    }
+}
+
+pub(super) fn node(schema: &Schema, names: &str) -> NodeId {
+    let step = |parent, name: &str| schema.child(parent, None, name);
+    names.split(' ').fold(None, step).unwrap_or_else(|| panic!("{names}"))
+}
+
+pub(super) fn empty_pages() -> Pages {
+    Pages::new(Arc::new(PageCache::new(1 << 24)))
+}
+
+fn sample(schema: &Schema) -> Content {
+    let at = |names: &str| Draft(schema, node(schema, names));
+    let book = |leaves: Leaves<'_>, children: Vec<DataNode>| at("shop category book").node(leaves, children);
+    let book_meta = |uid: &str| at("shop category book meta").node(&[("uid", &[uid])], Vec::new());
+    let category = |code: &str, uid: &str, name: &str, books| {
+        let leaves: Leaves<'_> = &[("code", &[code]), ("uid", &[uid]), ("name", &[name])];
+        at("shop category").node(leaves, books)
+    };
+    let one = book(
+        &[
+            ("title", &["One"]),
+            ("year", &["1998"]),
+            ("uid", &["3"]),
+            ("price", &["20"]),
+            ("weight", &["0.5"]),
+            ("kind", &["shop:novel"]),
+            ("edition", &["1", "2"]),
+        ],
+        vec![book_meta("4")],
+    );
+    let two = book(
+        &[
+            ("title", &["Two"]),
+            ("year", &["1999"]),
+            ("uid", &["5"]),
+            ("price", &["15"]),
+            ("weight", &["1.25"]),
+            ("kind", &["extra:poem"]),
+            ("edition", &["2", "3"]),
+        ],
+        vec![book_meta("6")],
+    );
+    let three =
+        book(&[("title", &["Three"]), ("year", &["1998"]), ("uid", &["8"]), ("price", &["15"])], Vec::new());
+    let four = book(
+        &[
+            ("title", &["Four"]),
+            ("year", &["2001"]),
+            ("uid", &["9"]),
+            ("weight", &["-1.0"]),
+            ("lang", &["de"]),
+        ],
+        Vec::new(),
+    );
+    let five = book(
+        &[
+            ("title", &["Five"]),
+            ("year", &["1998"]),
+            ("uid", &["11"]),
+            ("price", &["20"]),
+            ("sold", &["18446744073709551615"]),
+        ],
+        Vec::new(),
+    );
+    let other = schema.child(Some(node(schema, "shop")), Some("extra"), "meta").expect("the other meta");
+    let shop = at("shop").node(
+        &[("uid", &["1"]), ("name", &["Shop"])],
+        vec![
+            category("a", "2", "Alpha", vec![one, two]),
+            category("b", "7", "Beta", vec![three, four]),
+            category("a/[@x='1']", "10", "Gamma", vec![five]),
+            at("shop meta").node(&[("uid", &["12"]), ("price", &["cheap"])], Vec::new()),
+            Draft(schema, other).node(&[("uid", &["13"])], Vec::new()),
+        ],
+    );
+    let empty = at("empty").node(&[("uid", &["14"])], Vec::new());
+    Content { leaves: Vec::new(), children: vec![shop, empty] }
+}
