@@ -18,6 +18,8 @@ pub(crate) enum Defect {
     KeepsAnchors,
     /// Forgets one entry of each list that is written.
     LosesEntries,
+    /// Answers the last of fifty additions and forgets it.
+    ForgetsTheLast,
     /// Answers lists the other way round.
     TurnsLists,
     /// Finds one node less than there is.
@@ -74,16 +76,16 @@ fn plain(json: &Json) -> Json {
     }
 }
 
-/// One step of a path: a name, and a leaf that must have a value.
+/// One step of a path: a name, and leaves that must have a value.
 #[derive(Debug, Clone)]
 struct Step {
     name: String,
-    condition: Option<(String, String)>,
+    conditions: Vec<(String, String)>,
 }
 
 impl Step {
     fn fits(&self, entry: &Json) -> bool {
-        self.condition.as_ref().is_none_or(|(leaf, value)| entry.get(leaf).map(text).as_ref() == Some(value))
+        self.conditions.iter().all(|(leaf, value)| entry.get(leaf).map(text).as_ref() == Some(value))
     }
 }
 
@@ -91,10 +93,11 @@ impl Step {
 fn steps(path: &str) -> Vec<Step> {
     let step = |part: &str| {
         let (name, rest) = part.split_once('[').unwrap_or((part, ""));
-        let condition = rest.trim_end_matches(']').split_once('=').map(|(leaf, value)| {
-            (leaf.trim_start_matches('@').to_owned(), value.trim_matches(['\'', '"']).to_owned())
+        let conditions = rest.trim_end_matches(']').split(" and ").filter_map(|text| {
+            let (leaf, value) = text.split_once('=')?;
+            Some((leaf.trim_start_matches('@').to_owned(), value.trim_matches(['\'', '"']).to_owned()))
         });
-        Step { name: bare(name).to_owned(), condition }
+        Step { name: bare(name).to_owned(), conditions: conditions.collect() }
     };
     path.split('/').filter(|part| !part.is_empty()).map(step).collect()
 }
@@ -295,8 +298,8 @@ impl Trees {
                 }
                 let (last, above) = steps.split_last().unwrap();
                 let parent = select_one(tree, above).unwrap();
-                match (&last.condition, parent.get_mut(&last.name)) {
-                    (Some(_), Some(Json::Array(entries))) => entries.retain(|entry| !last.fits(entry)),
+                match (last.conditions.is_empty(), parent.get_mut(&last.name)) {
+                    (false, Some(Json::Array(entries))) => entries.retain(|entry| !last.fits(entry)),
                     _ => drop(parent.shift_remove(&last.name)),
                 }
                 Reply::new(204, "")
@@ -310,6 +313,10 @@ impl Trees {
                 }
                 if defect == Defect::LosesUpdates && method == "PUT" {
                     return Reply::ok("");
+                }
+                let is_last = body.get("entry").is_some_and(|entry| entry[0]["id"] == 50);
+                if defect == Defect::ForgetsTheLast && is_last {
+                    return Reply::new(201, "");
                 }
                 if defect == Defect::LosesEntries {
                     lose(&mut body);

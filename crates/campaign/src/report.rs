@@ -41,6 +41,8 @@ pub struct Operation {
     pub mean_ms: f64,
     /// The longest time it took.
     pub max_ms: f64,
+    /// The time that half of them stayed below, if all were remembered.
+    pub median_ms: Option<f64>,
     /// The published mean time, if there is one.
     pub published_mean_ms: Option<f64>,
 }

@@ -67,6 +67,7 @@ impl Tally {
             min_ms: ms(self.min.unwrap_or_default()),
             mean_ms: if self.count == 0 { 0.0 } else { ms(self.sum) / self.count as f64 },
             max_ms: ms(self.max),
+            median_ms: None,
             published_mean_ms,
         }
     }

@@ -103,6 +103,7 @@ fn operation() -> Operation {
         min_ms: 1.0,
         mean_ms: 2.0,
         max_ms: 4.0,
+        median_ms: None,
         published_mean_ms: Some(85.5),
     }
 }

@@ -1,0 +1,95 @@
+//! From the outcomes of jobs to the figures of a report; pure. Shared with the rows that run in process.
+
+use campaign::course::figures::measured;
+use campaign::course::{Course, SCALED};
+use campaign::executors::Outcome;
+use campaign::report::table::number;
+use campaign::report::{Published, RowReport, Table};
+
+use super::rows::Row;
+
+/// How many times faster than expected each row is to be.
+const FACTOR: f64 = 20.0;
+
+/// The report of a row, but for what the frame adds; `how` says what a job was.
+pub fn report(
+    (row, hardware): (&Row, &str),
+    course: &Course,
+    outcomes: &[Outcome],
+    how: &[String],
+) -> RowReport {
+    let count = row.count(course.profile);
+    let once = |outcome: &Outcome| outcome.elapsed.as_secs_f64().max(1e-9) / row.repeat as f64;
+    let seconds: Vec<f64> = outcomes.iter().map(once).collect();
+    let rates: Vec<f64> = seconds.iter().map(|seconds| count as f64 / seconds).collect();
+    RowReport {
+        scenario: Some(row.test.clone()),
+        users: 1,
+        unit: format!("{}/s", row.of),
+        items: row.of.clone(),
+        job_s: Some(seconds.iter().sum::<f64>() / seconds.len().max(1) as f64),
+        published: Some(Published {
+            throughput: row.items as f64 / row.expected,
+            p95_ms: None,
+            seconds: Some(row.expected),
+            hardware: hardware.to_owned(),
+        }),
+        set_entities: usize::try_from(count).unwrap_or(usize::MAX),
+        caveat: caveats(row, course, how).join("; "),
+        ..measured(outcomes, &rates)
+    }
+}
+
+fn caveats(row: &Row, course: &Course, how: &[String]) -> Vec<String> {
+    let mut caveats = Vec::new();
+    let count = row.count(course.profile);
+    if count < row.items {
+        caveats.push(format!("{SCALED}{count} of {} {}", row.items, row.of));
+    }
+    caveats.push("the expected seconds are what the original's own tests allow half of; models and trees of the same shape".to_owned());
+    if row.repeat > 1 {
+        caveats.push("asked several times in a run: seconds are the mean of one".to_owned());
+    }
+    caveats.extend(how.iter().cloned());
+    if course.runs < 2 {
+        caveats.push("one run".to_owned());
+    }
+    caveats
+}
+
+/// Each row beside its expectation.
+pub fn factors(rows: &[RowReport]) -> Option<Table> {
+    let mut lines = Vec::new();
+    let mut slow = Vec::new();
+    for row in rows.iter().filter(|row| row.throughput > 0.0) {
+        let (Some(published), Some(seconds)) = (&row.published, row.job_s) else { continue };
+        let factor = row.throughput / published.throughput;
+        if factor < FACTOR {
+            slow.push(row.id.as_str());
+        }
+        let expected = published.seconds.map_or("–".to_owned(), number);
+        let scaled = if row.caveat.contains(SCALED) { "yes" } else { "" };
+        let met = if factor < FACTOR { "no" } else { "yes" };
+        lines.push(vec![
+            row.id.clone(),
+            row.scenario.clone().unwrap_or_default(),
+            expected,
+            format!("{seconds:.4}"),
+            number(factor),
+            met.to_owned(),
+            scaled.to_owned(),
+        ]);
+    }
+    let verdict = match slow.as_slice() {
+        [] => format!("Every row is at least {FACTOR:.0} times as fast as expected."),
+        slow => format!("Less than {FACTOR:.0} times as fast as expected: {}.", slow.join(", ")),
+    };
+    (!lines.is_empty()).then(|| Table {
+        title: "Expected and measured".to_owned(),
+        columns: ["row", "job", "expected s", "ours s", "times as fast", "20 times", "scaled"]
+            .map(str::to_owned)
+            .to_vec(),
+        lines,
+        verdict,
+    })
+}

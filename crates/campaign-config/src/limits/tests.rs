@@ -1,0 +1,58 @@
+//! Whole courses against a toy CPS: what must come out of a right one, and that wrong ones are found out.
+
+use campaign::course::{Course, Results};
+use campaign::family::Family as _;
+
+use super::CpsLimits;
+use crate::toy_cps::{Defect, server};
+
+/// The rows of `selection`, run against a toy with `defect`.
+fn run(selection: &str, defect: Defect) -> Results {
+    let toy = server(defect);
+    let family = CpsLimits.workload().unwrap().narrowed(selection);
+    Course::of_toy(&toy).run(&CpsLimits, &family).unwrap()
+}
+
+#[test]
+fn a_right_server_passes_every_row() {
+    let results = run("", Defect::None);
+    assert!(results.rows.len() > 60, "{}", results.rows.len());
+    for row in &results.rows {
+        let trouble = (&row.error_kinds, &row.wrong_examples);
+        assert_eq!((row.errors, row.answers_wrong), (0, 0), "{}: {trouble:?}", row.id);
+        assert!(row.throughput > 0.0 && row.answers_checked > 0, "{}", row.id);
+        let (seconds, published) = (row.job_s.unwrap(), row.published.as_ref().unwrap());
+        assert!(seconds > 0.0 && published.seconds.unwrap() > 0.0, "{}", row.id);
+    }
+    let create = &results.rows[0];
+    assert!(create.caveat.contains("scaled: 150 of 3000 devices"), "{}", create.caveat);
+    assert_eq!(create.answers_checked, 6, "three anchors read back, and deleted");
+    let published = create.published.as_ref().unwrap();
+    assert_eq!((published.throughput, published.seconds), (30.0, Some(100.0)));
+    let table = &results.tables[0];
+    assert_eq!(table.lines.len(), results.rows.len());
+    assert!(table.lines.iter().all(|line| line.len() == table.columns.len()));
+}
+
+#[test]
+fn wrong_servers_are_found_out() {
+    for (selection, defect) in [
+        ("CL-SAVE-50,CL-LIST-50,CL-BOOKS-800", Defect::LosesEntries),
+        ("CL-READ-ALL,CL-QUERY-LEAF,CL-QUERY3-TOP,CL-VALUES-KEY", Defect::FindsTooFew),
+        ("CL-PUT-LEAVES,CL-PUTLIST-OTHERS,CL-LEAVES", Defect::LosesUpdates),
+        ("CL-DEL-ANCHORS", Defect::KeepsAnchors),
+        ("CL-DELTA-DIRECT,CL-DELTA-APPLY", Defect::FindsNoDifference),
+    ] {
+        for row in run(selection, defect).rows {
+            assert!(row.answers_wrong > 0, "{defect:?}: {} {}", row.id, row.answers_checked);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_prepared_is_a_wrong_answer_and_other_rows_go_on() {
+    let results = run("CL-CREATE,CL-DEL-ANCHORS", Defect::FailsSometimes);
+    assert_eq!(results.rows.len(), 2);
+    let trouble: u64 = results.rows.iter().map(|row| row.errors + row.answers_wrong).sum();
+    assert!(trouble > 0);
+}
