@@ -18,10 +18,12 @@ mod xml_write;
 mod stored;
 pub mod statement;
 mod modules;
+mod archive;
 mod engine;
 mod compile;
 mod strict;
 
+pub use archive::{ArchiveError, ArchiveLimits, RATIO_BYTES_MIN, unpack};
 pub use assembly::{Envelope, Metadata, NameRules, ReadOptions};
 pub use check::{Kinds, Prefixes, Scalar, TypeError, ValueRules};
 pub use compile::{Compiled, LEVELS_MAX, NODES_MAX, compile};
