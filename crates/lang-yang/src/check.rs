@@ -6,6 +6,7 @@ mod instance;
 mod names;
 mod numbers;
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use crate::schema::{ModuleId, Schema};
@@ -93,10 +94,11 @@ fn accept(type_: &Type, scalar: Scalar<'_>, rules: &ValueRules<'_>) -> Option<Va
                 true => (ValueKind::LongInteger, Wanted::String),
                 false => (ValueKind::Integer, Wanted::Number),
             };
-            (kind, numbers::integer(json(wanted)?, *width, ranges)?)
+            (kind, numbers::integer(&number_of(scalar, json(wanted)?)?, *width, ranges)?)
         }
         TypeKind::Decimal { fraction_digits, ranges } => {
-            (ValueKind::Decimal, numbers::decimal(json(Wanted::String)?, *fraction_digits, ranges)?)
+            let text = number_of(scalar, json(Wanted::String)?)?;
+            (ValueKind::Decimal, numbers::decimal(&text, *fraction_digits, ranges)?)
         }
         TypeKind::String { lengths, patterns } => {
             let text = json(Wanted::String)?;
@@ -157,6 +159,14 @@ fn text_of(scalar: Scalar<'_>, wanted: Wanted, kinds: Kinds) -> Option<&str> {
         Scalar::Empty => return (wanted == Wanted::Empty).then_some(""),
     };
     (kind == wanted || kinds == Kinds::Lenient).then_some(text)
+}
+
+/// The text of a number: JSON may spell one with a fraction or an exponent that comes to nothing.
+fn number_of<'a>(scalar: Scalar<'_>, text: &'a str) -> Option<Cow<'a, str>> {
+    match scalar {
+        Scalar::Number(_) => numbers::written_out(text),
+        _ => Some(Cow::Borrowed(text)),
+    }
 }
 
 fn boolean(text: &str) -> Option<Box<str>> {

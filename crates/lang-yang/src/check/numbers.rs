@@ -1,8 +1,36 @@
 //! Integers (RFC 7950, 9.2) and decimals (9.3).
 
+use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 use crate::types::IntegerWidth;
+
+/// Digits of a number of JSON that is written out: the longest of a type has 20.
+const DIGITS_MAX: usize = 64;
+
+/// A number of JSON without exponent, and without a fraction of zeros; as it is if it has neither.
+pub(super) fn written_out(number: &str) -> Option<Cow<'_, str>> {
+    if number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        return Some(Cow::Borrowed(number));
+    }
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (before, after) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let (sign, before) = before.strip_prefix('-').map_or(("", before), |digits| ("-", digits));
+    let exponent: i16 = exponent.parse().ok()?;
+    let point = i64::try_from(before.len()).ok()? + i64::from(exponent);
+    let digits = format!("{before}{after}");
+    let (missing_before, point) =
+        if point < 1 { (usize::try_from(1 - point).ok()?, 1) } else { (0, usize::try_from(point).ok()?) };
+    if missing_before + digits.len().max(point) > DIGITS_MAX {
+        return None;
+    }
+    let digits = format!("{}{digits:0<point$}", "0".repeat(missing_before));
+    let (whole, fraction) = digits.split_at_checked(point)?;
+    Some(match fraction.trim_end_matches('0') {
+        "" => format!("{sign}{whole}").into(),
+        fraction => format!("{sign}{whole}.{fraction}").into(),
+    })
+}
 
 /// An optional sign and digits; canonical: without `+` and leading zeros.
 pub(super) fn integer(text: &str, width: IntegerWidth, ranges: &[RangeInclusive<i128>]) -> Option<Box<str>> {

@@ -353,3 +353,30 @@ fn a_long_value_is_cut_in_an_error() {
     let message = message(&Type::new(TypeKind::Boolean), Scalar::String(&text));
     assert_eq!(message, format!("\"{}…\" is not true or false", "é".repeat(80)));
 }
+
+#[test]
+fn numbers_of_json_are_written_out() {
+    let schema = schema();
+    let rules = ValueRules { kinds: Kinds::Lenient, ..rules(&schema) };
+    let decimal = Type::new(TypeKind::Decimal { fraction_digits: 3, ranges: Box::default() });
+    let long = integer(IntegerWidth::Int64);
+    for (type_, number, expected) in [
+        (&long, "5.0", Some("5")),
+        (&long, "1.5", None),
+        (&long, "12e1", Some("120")),
+        (&long, "-1.2E+1", Some("-12")),
+        (&long, "120e-1", Some("12")),
+        (&long, "125e-1", None),
+        (&long, "0e99", None),
+        (&long, "1e99999999999", None),
+        (&long, "-0.0", Some("0")),
+        (&decimal, "1.250e-1", Some("0.125")),
+        (&decimal, "-25e-2", Some("-0.25")),
+        (&decimal, "1e-4", None),
+        (&decimal, "1e3", Some("1000.0")),
+    ] {
+        let value = type_.check(Scalar::Number(number), &rules).ok();
+        assert_eq!(value.as_ref().map(|value| &*value.text), expected, "{number}");
+    }
+    long.check(Scalar::String("5.0"), &rules).expect_err("a text is taken as it is");
+}

@@ -1,4 +1,8 @@
 //! Modules as they are published, large sets, and libyang as the oracle.
 
 #[cfg(test)]
+mod large;
+#[cfg(test)]
+mod oracle;
+#[cfg(test)]
 mod published;
