@@ -22,6 +22,8 @@ mod archive;
 mod engine;
 mod compile;
 mod strict;
+#[cfg(test)]
+mod round_trip;
 
 pub use archive::{ArchiveError, ArchiveLimits, RATIO_BYTES_MIN, unpack};
 pub use assembly::{Envelope, Metadata, NameRules, ReadOptions};

@@ -282,6 +282,14 @@ impl Members {
         self
     }
 
+    /// Adds a choice of so many cases; each is what `add` adds for its number.
+    #[must_use]
+    pub fn choice_of(mut self, count: usize, mut add: impl FnMut(usize, Self) -> Self) -> Self {
+        let cases = (0..count).map(|number| self.below(|members| add(number, members))).collect();
+        self.members.push(Member::Choice(cases));
+        self
+    }
+
     /// What `add` adds is of another module, as if that augmented this place.
     #[must_use]
     pub fn of_module(mut self, module: &str, add: impl FnOnce(Self) -> Self) -> Self {

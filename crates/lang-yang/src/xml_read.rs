@@ -224,9 +224,7 @@ impl<'a> XmlReader<'a> {
             ResolveResult::Bound(namespace) => {
                 match named.iter().find(|id| namespace_of(**id) == namespace.0) {
                     Some(id) => Ok(*id),
-                    None if is_lenient && schema.module_of_namespace(namespace.0).is_none() => {
-                        self.assembly.resolve_lenient(frame, None, name)
-                    }
+                    None if is_lenient => self.assembly.resolve_lenient(frame, None, name),
                     None => Err(unknown(Some(namespace.0), name)),
                 }
             }

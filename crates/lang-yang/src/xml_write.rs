@@ -149,7 +149,7 @@ impl XmlWriter {
         out.push(b'<');
         out.extend_from_slice(node.name.as_bytes());
         let is_same = self.open.last().is_some_and(|(around, _)| schema.node(*around).module == node.module);
-        if self.style.names == Names::Rfc7951 && !is_same {
+        if !is_same && (self.style.names == Names::Rfc7951 || schema.shares_name(id)) {
             out.extend_from_slice(b" xmlns=");
             push_attribute(out, &schema.module(node.module).namespace);
         }
@@ -172,9 +172,8 @@ impl XmlWriter {
             ValueKind::Identity if has_namespaces => {
                 paths::push_identity(out, schema, node.module, value.text)
             }
-            ValueKind::Text
-                if has_namespaces && node.type_().is_some_and(|type_| is_path(type_, value.text)) =>
-            {
+            // A path has no other spelling in XML.
+            ValueKind::Text if node.type_().is_some_and(|type_| is_path(type_, value.text)) => {
                 paths::push_path(out, schema, value.text);
             }
             _ if value.text.is_empty() => return out.extend_from_slice(b"/>"),
