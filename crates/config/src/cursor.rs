@@ -4,8 +4,7 @@ use lang_yang::{NodeId, Schema};
 use smallvec::SmallVec;
 
 use crate::cache::Fault;
-use crate::label::{ABOVE, Label, Steps};
-use crate::order::DEEPER;
+use crate::label::{Label, LabelPath};
 use crate::page::Summary;
 use crate::record::Record;
 use crate::scan::Scan;
@@ -15,9 +14,8 @@ use crate::tree::Tree;
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     scan: Scan<'a>,
-    /// The entry that it is at, and its schema nodes from the top on, each with where its step ends.
-    label: Label,
-    path: SmallVec<[(usize, NodeId); 8]>,
+    /// The entry that it is at.
+    path: LabelPath,
     /// Whether the scan is at an entry that was not given yet.
     is_ahead: bool,
     only: Option<Only>,
@@ -47,7 +45,7 @@ impl<'a> Tree<'a> {
 
 impl<'a> Cursor<'a> {
     fn new(scan: Scan<'a>) -> Self {
-        Self { scan, label: Label::top(), path: SmallVec::new(), is_ahead: false, only: None }
+        Self { scan, path: LabelPath::default(), is_ahead: false, only: None }
     }
 
     /// Gives only entries of these containers and lists, and passes over pages and subtrees that have none of them.
@@ -66,11 +64,12 @@ impl<'a> Cursor<'a> {
     /// # Errors
     ///
     /// [`Fault`] if a page is missing; called again when it is there, it goes on.
+    #[expect(clippy::should_implement_trait, reason = "it may fail, and goes on then: no iterator does")]
     pub fn next(&mut self) -> Result<Option<(Label, Record<'a>)>, Fault> {
         let Some(node) = self.advance()? else { return Ok(None) };
         let bytes = self.scan.value()?;
         self.is_ahead = false;
-        Ok(Some((self.label.clone(), Record::new(self.scan.tree().schema(), node, bytes))))
+        Ok(Some((self.path.label().clone(), Record::new(self.scan.tree().schema(), node, bytes))))
     }
 
     /// The label of the next entry, without its record: as [`Cursor::next`].
@@ -81,13 +80,13 @@ impl<'a> Cursor<'a> {
     pub fn next_label(&mut self) -> Result<Option<Label>, Fault> {
         let is_at_one = self.advance()?.is_some();
         self.is_ahead = false;
-        Ok(is_at_one.then(|| self.label.clone()))
+        Ok(is_at_one.then(|| self.path.label().clone()))
     }
 
     /// Passes over what lies below the entry that was given last. Cost: O(log entries), when the next is asked for.
     pub fn skip_below(&mut self) {
         if !self.is_ahead {
-            self.scan.skip_to(&self.label.above().0);
+            self.scan.skip_to(&self.path.label().above().0);
         }
     }
 
@@ -104,38 +103,15 @@ impl<'a> Cursor<'a> {
             if !self.scan.next()? {
                 return Ok(None);
             }
-            self.arrive();
-            let node = self.path.last().map(|(_, node)| *node);
+            self.path.go(self.scan.tree().schema(), self.scan.key());
+            let node = self.path.node();
             let (is_wanted, has_below) = self.only.as_ref().map_or((true, true), |only| only.of(node));
             if !has_below {
-                self.scan.skip_to(&self.label.above().0);
+                self.scan.skip_to(&self.path.label().above().0);
             }
             self.is_ahead = is_wanted;
         }
-        Ok(Some(self.path.last().map(|(_, node)| *node)))
-    }
-
-    /// Takes over the label of the entry that the scan is at.
-    fn arrive(&mut self) {
-        let key = self.scan.key();
-        let common =
-            self.label.as_bytes().iter().zip(key).take_while(|(before, here)| before == here).count();
-        // A step whose order goes on deeper is another entry.
-        while self.path.last().is_some_and(|(end, _)| *end > common || key.get(*end) == Some(&DEEPER)) {
-            self.path.pop();
-        }
-        self.label.0.truncate(common);
-        self.label.0.extend_from_slice(key.get(common..).unwrap_or_default());
-        let (at, node) = self.path.last().map_or((0, None), |(end, node)| (*end, Some(*node)));
-        let steps = Steps::behind(self.scan.tree().schema(), &self.label.0, at, node);
-        let before = self.path.len();
-        let added: SmallVec<[(usize, NodeId); 4]> = steps.map(|step| (step.end, step.node)).collect();
-        self.path.extend(added);
-        let end = self.path.last().map_or(0, |(end, _)| *end);
-        assert!(
-            end == self.label.0.len() && before <= self.path.len(),
-            "labels are of the schema of their tree"
-        );
+        Ok(Some(self.path.node()))
     }
 }
 
@@ -159,5 +135,3 @@ impl Only {
         node.map_or((false, true), |node| (has(&self.wanted, node), has(&self.above, node)))
     }
 }
-
-const _: () = assert!(ABOVE == DEEPER, "what is above an entry's subtree is where its longer orders begin");

@@ -8,3 +8,13 @@ pub enum Depth {
     /// All.
     All,
 }
+
+impl Depth {
+    /// Whether an entry so many levels below is taken.
+    pub(crate) fn has(self, levels: usize) -> bool {
+        match self {
+            Self::Levels(most) => levels <= most as usize,
+            Self::All => true,
+        }
+    }
+}

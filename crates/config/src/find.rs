@@ -124,20 +124,7 @@ impl<'a> Tree<'a> {
     ///
     /// [`Fault`] if a page is missing.
     pub fn path(&self, label: &Label) -> Result<String, Fault> {
-        let mut path = String::new();
-        for step in label.steps(self.schema) {
-            path.push('/');
-            path.push_str(&self.schema.node(step.node).name);
-            if let NodeKind::List { keys, .. } = &self.schema.node(step.node).kind {
-                let entry = Label(label.as_bytes().get(..step.end).unwrap_or_default().into());
-                if keys.is_empty() {
-                    let _ = write!(path, "[{}]", self.position(&entry)? + 1);
-                } else if let Some(record) = self.record(&entry)? {
-                    put_predicates(&mut path, self.schema, &record);
-                }
-            }
-        }
-        Ok(if path.is_empty() { "/".into() } else { path })
+        spell_path(self.schema, label, |entry| self.record(entry), |entry| self.position(entry))
     }
 
     /// How many entries of its list are before one.
@@ -206,9 +193,26 @@ pub(crate) fn key_values<'r>(
     keys.iter().map(|key| record.value(*key).map(|value| value.text))
 }
 
-fn put_predicates(path: &mut String, schema: &Schema, record: &Record<'_>) {
-    let keys = record.node().map_or(&[][..], |node| schema.keys(node));
-    put_keys(path, schema, keys.iter().zip(key_values(schema, record).map(Option::unwrap_or_default)));
+/// Spells the path of an entry.
+pub(crate) fn spell_path<'a>(
+    schema: &'a Schema,
+    label: &Label,
+    record: impl Fn(&Label) -> Result<Option<Record<'a>>, Fault>,
+    position: impl Fn(&Label) -> Result<usize, Fault>,
+) -> Result<String, Fault> {
+    let mut path = String::new();
+    for step in label.steps(schema) {
+        path.push('/');
+        path.push_str(&schema.node(step.node).name);
+        let NodeKind::List { keys, .. } = &schema.node(step.node).kind else { continue };
+        let entry = Label(label.as_bytes().get(..step.end).unwrap_or_default().into());
+        if keys.is_empty() {
+            let _ = write!(path, "[{}]", position(&entry)? + 1);
+        } else if let Some(record) = record(&entry)? {
+            put_keys(&mut path, schema, keys.iter().zip(key_values(schema, &record).flatten()));
+        }
+    }
+    Ok(if path.is_empty() { "/".into() } else { path })
 }
 
 /// Appends `[@name='value' and @name='value']`.
@@ -217,12 +221,16 @@ pub(crate) fn put_keys<'k>(
     schema: &Schema,
     keys: impl Iterator<Item = (&'k NodeId, &'k str)>,
 ) {
-    for (at, (key, value)) in keys.enumerate() {
-        path.push_str(if at == 0 { "[@" } else { " and @" });
+    let mut is_open = false;
+    for (key, value) in keys {
+        path.push_str(if is_open { " and @" } else { "[@" });
         path.push_str(&schema.node(*key).name);
         path.push_str("='");
         path.push_str(&value.replace('\'', "''"));
         path.push('\'');
+        is_open = true;
     }
-    path.push(']');
+    if is_open {
+        path.push(']');
+    }
 }

@@ -159,11 +159,6 @@ impl<'a> Steps<'a> {
     pub(crate) fn new(schema: &'a Schema, bytes: &'a [u8]) -> Self {
         Self { schema, bytes, at: 0, parent: None }
     }
-
-    /// Goes on behind a step that is known.
-    pub(crate) fn behind(schema: &'a Schema, bytes: &'a [u8], at: usize, parent: Option<NodeId>) -> Self {
-        Self { schema, bytes, at, parent }
-    }
 }
 
 impl Iterator for Steps<'_> {
@@ -184,3 +179,52 @@ impl Iterator for Steps<'_> {
         Some(step)
     }
 }
+
+/// The label of one entry after the other, and the schema nodes on the way to it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelPath {
+    label: Label,
+    /// Each with where its step ends.
+    nodes: SmallVec<[(usize, NodeId); 8]>,
+}
+
+impl LabelPath {
+    /// The label.
+    pub(crate) fn label(&self) -> &Label {
+        &self.label
+    }
+
+    /// The schema node of the entry; `None` at the top.
+    pub(crate) fn node(&self) -> Option<NodeId> {
+        self.nodes.last().map(|(_, node)| *node)
+    }
+
+    /// Where the label of what the entry lies in ends.
+    pub(crate) fn parent_end(&self) -> usize {
+        self.nodes.iter().rev().nth(1).map_or(0, |(end, _)| *end)
+    }
+
+    /// Goes to another label. Cost: O(what differs).
+    ///
+    /// # Panics
+    ///
+    /// If it is no label of this schema: trees are read with the schema that they were written with.
+    pub(crate) fn go(&mut self, schema: &Schema, key: &[u8]) {
+        let common = self.label.0.iter().zip(key).take_while(|(before, here)| before == here).count();
+        // A step whose order goes on deeper is another entry.
+        while self.nodes.last().is_some_and(|(end, _)| *end > common || key.get(*end) == Some(&ABOVE)) {
+            self.nodes.pop();
+        }
+        self.label.0.truncate(common);
+        self.label.0.extend_from_slice(key.get(common..).unwrap_or_default());
+        let (mut at, mut node) = self.nodes.last().map_or((0, None), |(end, node)| (*end, Some(*node)));
+        while at < key.len() {
+            let step = Steps { schema, bytes: &self.label.0, at, parent: node }.next();
+            let step = step.expect("labels are of the schema of their tree");
+            (at, node) = (step.end, Some(step.node));
+            self.nodes.push((step.end, step.node));
+        }
+    }
+}
+
+const _: () = assert!(ABOVE == crate::order::DEEPER, "what is above an entry's subtree is where its longer orders begin");

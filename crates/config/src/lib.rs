@@ -23,9 +23,15 @@ mod tree;
 mod scan;
 mod cursor;
 mod find;
+mod content;
 pub mod edit;
+mod run;
+mod rewrite;
+mod draft;
+mod apply;
 pub mod query;
 
+pub use apply::{apply, apply_with};
 pub use cache::{Fault, PageCache, Pages};
 pub use cursor::Cursor;
 pub use depth::Depth;

@@ -22,7 +22,7 @@ mod tests;
 use bytes::Bytes;
 use store::wire::{Malformed, Reader};
 
-pub(crate) use build::{PageBuilder, entry_bytes_max, overflow_page};
+pub(crate) use build::{PageBuilder, overflow_page};
 pub(crate) use entries::{Child, Content, Entries};
 pub use id::{Attempt, PageId};
 pub(crate) use summary::Summary;

@@ -5,14 +5,12 @@ use smallvec::SmallVec;
 
 use crate::cache::Fault;
 use crate::page::{Child, Entries, Page, PageKind, Summary};
-use crate::tree::Tree;
+use crate::tree::{Key, Tree};
 
 /// Pages that a scan asks for at once: those that it will need next.
 const READ_AHEAD_PAGES: usize = 64;
 /// Entries that a scan tries one by one before it searches.
 const STEPS_BEFORE_SEEK: usize = 4;
-
-pub(crate) type Key = SmallVec<[u8; 24]>;
 
 /// What is left to be done before the scan is at an entry.
 #[derive(Clone, Debug)]
@@ -114,13 +112,13 @@ impl<'a> Scan<'a> {
     fn descend(&mut self, mut key: Option<Key>) -> Result<(), Fault> {
         if self.interior.is_empty() {
             let top = self.tree.top()?;
-            self.enter(top, key.as_deref());
+            self.enter(&top, key.as_deref());
         }
         while self.leaf.is_none() {
             let Some(entries) = self.interior.last() else { break };
             if self.is_wanted(&entries.child()) {
                 let page = self.page_below()?;
-                self.enter(page, key.as_deref());
+                self.enter(&page, key.as_deref());
             } else {
                 key = None;
                 if !self.advance() {
@@ -174,7 +172,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn enter(&mut self, page: Page, key: Option<&[u8]>) {
+    fn enter(&mut self, page: &Page, key: Option<&[u8]>) {
         let mut entries = page.entries();
         if page.kind() == PageKind::Leaf {
             if let Some(key) = key {

@@ -2,12 +2,16 @@
 
 use bytes::Bytes;
 use lang_yang::{NodeId, Schema};
+use smallvec::SmallVec;
 
 use crate::cache::{Fault, Pages};
 use crate::label::Label;
 use crate::page::{Content, Page, PageId, PageKind};
 use crate::record::Record;
 use crate::root::{Body, Root};
+
+/// A key of the map: a label, or of the key index.
+pub(crate) type Key = SmallVec<[u8; 24]>;
 
 /// A tree to be read. Everything that misses a page answers a [`Fault`], and can be called again when the page is there.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +74,29 @@ impl<'a> Tree<'a> {
             }
             page = self.page(entries.child().id)?;
         }
+    }
+
+    /// The last key below this one.
+    pub(crate) fn last_below(&self, key: &[u8]) -> Result<Option<Key>, Fault> {
+        self.last_below_in(&self.top()?, key)
+    }
+
+    fn last_below_in(&self, page: &Page, key: &[u8]) -> Result<Option<Key>, Fault> {
+        let mut entries = page.entries();
+        if page.kind() == PageKind::Leaf {
+            return Ok(entries.seek_last_below(key).then(|| Key::from_slice(entries.key())));
+        }
+        // A separator may be below all keys of its page: then the last one is in the page before.
+        let mut is_at_one = entries.seek_floor(key);
+        while is_at_one {
+            let found = self.last_below_in(&self.page(entries.child().id)?, key)?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            let low = Key::from_slice(entries.key());
+            is_at_one = entries.seek_last_below(&low);
+        }
+        Ok(None)
     }
 
     /// What an entry of a leaf page holds, wherever it lies.

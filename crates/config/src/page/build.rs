@@ -28,11 +28,6 @@ impl PageBuilder {
         }
     }
 
-    /// How many entries it has.
-    pub(crate) fn count(&self) -> usize {
-        self.count
-    }
-
     /// Bytes of the page so far.
     pub(crate) fn len(&self) -> usize {
         4 + self.entries.len() + 2 * self.restarts.len() + 3 + 16 * self.names.len()
@@ -108,17 +103,6 @@ impl PageBuilder {
         assert!(bytes.len() <= PAGE_BYTES_MAX, "pages have less than 64 KiB");
         bytes.into()
     }
-}
-
-/// The most bytes that an entry adds to a page.
-pub(crate) fn entry_bytes_max(key: usize, content: &Content<'_>) -> usize {
-    // Two lengths of at most three bytes, a restart, and numbers of variable length.
-    let content = match content {
-        Content::Value(value) => 3 + value.len(),
-        Content::Overflow(..) => 4 + PageId::BYTES,
-        Content::Child(_) => 16 + 3 + 5 + 10 + 10 + 8,
-    };
-    6 + 2 + key + content
 }
 
 /// A page of one record.

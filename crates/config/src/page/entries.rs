@@ -58,11 +58,6 @@ impl Entries {
         Self { page, next, key: SmallVec::new(), shared: 0, raw: Raw::None }
     }
 
-    /// The page.
-    pub(crate) fn page(&self) -> &Page {
-        &self.page
-    }
-
     /// The key of the entry.
     #[inline]
     pub(crate) fn key(&self) -> &[u8] {
@@ -181,6 +176,13 @@ impl Entries {
         while self.next_below(key) {}
     }
 
+    /// Goes to the last entry whose key is below this one; `false` if there is none. Cost: O(log entries).
+    pub(crate) fn seek_last_below(&mut self, key: &[u8]) -> bool {
+        self.rewind(key, Ordering::Less);
+        while self.next_below(key) {}
+        !matches!(self.raw, Raw::None)
+    }
+
     /// Goes to the entry of this key; `false` if there is none. Cost: O(log entries).
     pub(crate) fn find(&mut self, key: &[u8]) -> bool {
         self.seek_before(key);
@@ -204,10 +206,15 @@ impl Entries {
 
     /// Goes before the last restart whose key is not above `key`.
     fn rewind_before(&mut self, key: &[u8]) {
+        self.rewind(key, Ordering::Equal);
+    }
+
+    /// Goes before the last restart that compares to `key` at most so, or before the first one.
+    fn rewind(&mut self, key: &[u8], most: Ordering) {
         let (mut low, mut high) = (0, self.page.restart_count());
         while high - low > 1 {
             let middle = low.midpoint(high);
-            if self.restart_key(middle).cmp(key) == Ordering::Greater {
+            if self.restart_key(middle).cmp(key) > most {
                 high = middle;
             } else {
                 low = middle;
