@@ -16,7 +16,11 @@ impl<'a> Tree<'a> {
     /// [`Fault`] if a page is missing. Large parts are better read by a cursor, which goes on where it was.
     pub fn content(&self, label: &Label, depth: Depth) -> Result<Option<Content>, Fault> {
         let Some(record) = self.record(label)? else {
-            return if label.is_top() { self.below(label, Content::default(), depth).map(Some) } else { Ok(None) };
+            return if label.is_top() {
+                self.below(label, Content::default(), depth).map(Some)
+            } else {
+                Ok(None)
+            };
         };
         self.below(label, content_of(&record), depth).map(Some)
     }

@@ -113,7 +113,8 @@ impl<'a> Draft<'a> {
             label = match self.step(&label, step)? {
                 Some(next) => next,
                 None => {
-                    let is_container = matches!(self.schema().node(step.node).kind, NodeKind::Container { .. });
+                    let is_container =
+                        matches!(self.schema().node(step.node).kind, NodeKind::Container { .. });
                     if !is_container || !matches!(place, Place::Made(_)) {
                         let rest = steps.get(at..).unwrap_or_default();
                         return Err(ApplyError::NotFound(vec![self.path_of_steps(&label, rest)?]));
@@ -174,7 +175,8 @@ impl<'a> Draft<'a> {
         self.index(parent, list)?;
         let slot = self.schema().node(list).slot;
         let key = index_key(parent.as_bytes(), slot, keys.iter().copied());
-        let order = if self.tree.has_index() { self.get(&key)? } else { self.points.get(&key).cloned().flatten() };
+        let order =
+            if self.tree.has_index() { self.get(&key)? } else { self.points.get(&key).cloned().flatten() };
         Ok(order.map(|order| parent.entry(slot, &order)))
     }
 
@@ -236,7 +238,7 @@ impl<'a> Draft<'a> {
         for key in self.schema().keys(node.schema) {
             let leaf = node.content.leaves.iter().find(|leaf| leaf.schema == *key);
             let Some(value) = leaf.and_then(|leaf| leaf.values.first()) else {
-                let entry = format!("{}/{}", self.path(parent)?, self.schema().node(node.schema).name);
+                let entry = format!("{}{}", self.base(parent)?, self.schema().node(node.schema).name);
                 return Err(ApplyError::MissingKey { entry, key: self.schema().node(*key).name.to_string() });
             };
             keys.push(&*value.text);

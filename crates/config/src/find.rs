@@ -1,8 +1,5 @@
 //! Finding entries by the steps of a path, and spelling the path of an entry.
 
-#[cfg(test)]
-mod tests;
-
 use std::fmt::Write as _;
 
 use lang_yang::{NodeId, NodeKind, Schema};

@@ -227,4 +227,7 @@ impl LabelPath {
     }
 }
 
-const _: () = assert!(ABOVE == crate::order::DEEPER, "what is above an entry's subtree is where its longer orders begin");
+const _: () = assert!(
+    ABOVE == crate::order::DEEPER,
+    "what is above an entry's subtree is where its longer orders begin"
+);

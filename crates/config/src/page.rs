@@ -16,8 +16,6 @@ mod build;
 pub(crate) mod entries;
 mod id;
 mod summary;
-#[cfg(test)]
-mod tests;
 
 use bytes::Bytes;
 use store::wire::{Malformed, Reader};

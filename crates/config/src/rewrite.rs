@@ -71,12 +71,8 @@ pub(crate) fn rewrite(
     }
     let records = tree.root.records + rewrite.changes.created - rewrite.changes.removed;
     let root = body.map_or_else(|| tree.root.clone(), |body| Root { records, body });
-    let mut applied = Applied {
-        root,
-        pages: rewrite.pages,
-        superseded: rewrite.superseded,
-        changes: rewrite.changes,
-    };
+    let mut applied =
+        Applied { root, pages: rewrite.pages, superseded: rewrite.superseded, changes: rewrite.changes };
     small::move_inline(tree, limits, &mut applied)?;
     Ok(applied)
 }
@@ -85,7 +81,8 @@ impl<'d> Delta<'d> {
     /// The changes of keys before `end` (all, if there is no end), and the others. A range that goes beyond is in both.
     fn split(self, end: Option<&[u8]>) -> (Self, Self) {
         let Some(end) = end else { return (self, Self { points: &[], removed: &[] }) };
-        let (points, more_points) = self.points.split_at(self.points.partition_point(|(key, _)| key.as_slice() < end));
+        let (points, more_points) =
+            self.points.split_at(self.points.partition_point(|(key, _)| key.as_slice() < end));
         let ended = self.removed.partition_point(|(_, last)| last.as_slice() <= end);
         let begun = self.removed.partition_point(|(first, _)| first.as_slice() < end);
         let removed = self.removed.get(..begun).unwrap_or_default();

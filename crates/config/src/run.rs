@@ -32,7 +32,9 @@ impl Run {
 
     /// Adds an entry above all others.
     pub(crate) fn push(&mut self, key: &[u8], content: Content<'_>) {
-        let shared = self.last_key().map_or(0, |last| last.iter().zip(key).take_while(|(one, other)| one == other).count());
+        let shared = self
+            .last_key()
+            .map_or(0, |last| last.iter().zip(key).take_while(|(one, other)| one == other).count());
         let start = self.bytes.len();
         self.bytes.extend_from_slice(key);
         let (value, overflow) = match content {
@@ -45,7 +47,13 @@ impl Run {
         let held = if overflow.is_some() { PageId::BYTES } else { value.len() };
         let size = 4 + key.len() - shared + held + key.len() / 16;
         self.size += size;
-        self.entries.push(Entry { key: start, value: start + key.len(), end: self.bytes.len(), overflow, size });
+        self.entries.push(Entry {
+            key: start,
+            value: start + key.len(),
+            end: self.bytes.len(),
+            overflow,
+            size,
+        });
     }
 
     /// Adds all entries of another run, which are above those here.

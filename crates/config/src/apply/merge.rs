@@ -112,7 +112,8 @@ impl Editor<'_> {
             return self.draft.put(label, left);
         }
         let path = self.leaf_path(label, leaf)?;
-        let path = value.map_or_else(|| path.clone(), |value| format!("{path}[.='{}']", value.replace('\'', "''")));
+        let path =
+            value.map_or_else(|| path.clone(), |value| format!("{path}[.='{}']", value.replace('\'', "''")));
         Err(ApplyError::NotFound(vec![path]))
     }
 
@@ -153,9 +154,9 @@ fn is_leaf_list(node: &SchemaNode) -> bool {
 
 /// Whether two nodes are of different cases of one choice.
 fn conflicts(one: &SchemaNode, other: &SchemaNode) -> bool {
-    one.choices.iter().any(|one| {
-        other.choices.iter().any(|other| one.choice == other.choice && one.case != other.case)
-    })
+    one.choices
+        .iter()
+        .any(|one| other.choices.iter().any(|other| one.choice == other.choice && one.case != other.case))
 }
 
 /// The values that are there, and behind them those given that are not.

@@ -142,7 +142,8 @@ impl Editor<'_> {
 
     /// Puts entries in their order: those that stay are replaced, others added between them.
     fn place(&mut self, parent: &Label, nodes: &[&DataNode], kept: &Kept<'_>) -> Result<(), ApplyError> {
-        let label_of = |new: &usize| kept.matched.get(*new).copied().flatten().and_then(|at| kept.there.get(at));
+        let label_of =
+            |new: &usize| kept.matched.get(*new).copied().flatten().and_then(|at| kept.there.get(at));
         let mut stays = kept.kept.iter().peekable();
         let mut gap = Gap::default();
         let list = nodes.first().map(|node| node.schema);

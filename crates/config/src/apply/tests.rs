@@ -33,11 +33,16 @@ pub(super) fn schema() -> Schema {
                 })
                 .list("event", &[], |event| event.leaf("text", string()))
                 .choice(&[
-                    |one| one.leaf("v4", string()).container("v4-options", |options| options.leaf("ttl", string())),
+                    |one| {
+                        one.leaf("v4", string())
+                            .container("v4-options", |options| options.leaf("ttl", string()))
+                    },
                     |two| two.leaf("v6", string()),
                 ])
         })
-        .user_list("rule", &["name"], |rule| rule.leaf("name", string()).leaf("action", string()))
+        .top(|top| {
+            top.user_list("rule", &["name"], |rule| rule.leaf("name", string()).leaf("action", string()))
+        })
         .build()
 }
 
@@ -49,7 +54,12 @@ pub(super) struct Store {
 
 impl Store {
     /// Runs until no page is missing; nothing is in memory before.
-    pub(super) fn run<T, E>(&self, root: &Root, schema: &Schema, run: impl Fn(&Tree<'_>) -> Result<T, E>) -> Result<T, E>
+    pub(super) fn run<T, E>(
+        &self,
+        root: &Root,
+        schema: &Schema,
+        run: impl Fn(&Tree<'_>) -> Result<T, E>,
+    ) -> Result<T, E>
     where
         E: IsFault,
     {
@@ -184,7 +194,11 @@ impl Fixture {
         let key = |(name, text): &(&str, &str)| {
             (self.schema.child(Some(node), None, name).unwrap(), Box::from(*text))
         };
-        if keys.is_empty() { Step::container(node) } else { Step::entry(node, keys.iter().map(key).collect()) }
+        if keys.is_empty() {
+            Step::container(node)
+        } else {
+            Step::entry(node, keys.iter().map(key).collect())
+        }
     }
 }
 
@@ -218,15 +232,13 @@ fn entries_come_where_they_are_put() {
         fixture.apply(&edits);
         assert_eq!(rules(&fixture), ["a", "b", "b1", "b2", "c", "d"]);
         fixture.apply(&[Edit::Move { entry: place(&fixture, "d"), to: Position::First }]);
-        fixture.apply(&[Edit::Move { entry: place(&fixture, "a"), to: Position::After(place(&fixture, "b1")) }]);
+        fixture
+            .apply(&[Edit::Move { entry: place(&fixture, "a"), to: Position::After(place(&fixture, "b1")) }]);
         assert_eq!(rules(&fixture), ["d", "b", "b1", "a", "b2", "c"]);
         let parent = fixture.node("net", vec![fixture.leaf("name", "x")], Vec::new());
         fixture.apply(&[Edit::Create { parent: top(), nodes: vec![parent], at: Position::Last }]);
         let other = Place::Steps(vec![fixture.to("net", &[])]);
-        fixture.refuses(
-            add(&fixture, "z", Position::After(other)),
-            "/net cannot lie in /rule",
-        );
+        fixture.refuses(add(&fixture, "z", Position::After(other)), "/net cannot lie in /rule");
     }
 }
 
@@ -248,7 +260,11 @@ fn the_same_gap_takes_any_number_of_entries() {
         assert!(at(&low) < at(&name) && at(&name) < at(&high), "{order:?}");
         let label = fixture.find(&format!("/rule[@name='{name}']")).unwrap();
         longest = longest.max(label.as_bytes().len());
-        if number % 2 == 0 { low = name } else { high = name };
+        if number % 2 == 0 {
+            low = name
+        } else {
+            high = name
+        };
     }
     assert_eq!(rules(&fixture).len(), 302);
     assert!(longest <= crate::order::ORDER_BYTES_MAX + 4, "{longest}");
@@ -270,11 +286,19 @@ fn creating_what_is_there_says_what() {
             "/rule[@name='x'] is given twice",
         );
         fixture.refuses(
-            Edit::Create { parent: top(), nodes: vec![fixture.node("rule", vec![], vec![])], at: Position::Last },
-            "//rule lacks its key name",
+            Edit::Create {
+                parent: top(),
+                nodes: vec![fixture.node("rule", vec![], vec![])],
+                at: Position::Last,
+            },
+            "/rule lacks its key name",
         );
         fixture.refuses(
-            Edit::Create { parent: top(), nodes: vec![fixture.node("port", vec![], vec![])], at: Position::Last },
+            Edit::Create {
+                parent: top(),
+                nodes: vec![fixture.node("port", vec![], vec![])],
+                at: Position::Last,
+            },
             "/m:net/node/ports/port cannot lie in /",
         );
     }
@@ -363,7 +387,7 @@ fn a_large_record_has_a_page_of_its_own() {
     let place = |fixture: &Fixture| Place::Steps(vec![fixture.to("rule", &[("name", "rule-0020")])]);
     let long = "x".repeat(5_000);
     let set = Edit::SetLeaves { parent: place(&fixture), leaves: vec![fixture.leaf("action", &long)] };
-    let applied = fixture.apply(&[set.clone()]);
+    let applied = fixture.apply(std::slice::from_ref(&set));
     let own: Vec<PageId> =
         applied.pages.iter().filter(|(_, bytes)| bytes.len() > 5_000).map(|(id, _)| *id).collect();
     assert_eq!(own.len(), 1);

@@ -44,7 +44,8 @@ impl Draft<'_> {
         let labels = self.labels(parent, list)?;
         let position = labels.iter().position(|label| neighbour.as_ref() == Some(label));
         self.respread(parent, list, &labels)?;
-        let moved = position.and_then(|at| self.labels(parent, list).map(|labels| labels.get(at).cloned()).transpose());
+        let moved = position
+            .and_then(|at| self.labels(parent, list).map(|labels| labels.get(at).cloned()).transpose());
         let at = match (at, moved.transpose()?) {
             (Position::Before(_), Some(label)) => &Position::Before(Place::Label(label)),
             (Position::After(_), Some(label)) => &Position::After(Place::Label(label)),
@@ -78,12 +79,7 @@ impl Draft<'_> {
         Ok(Gap { low: order(low), high: order(high) })
     }
 
-    fn sibling(
-        &mut self,
-        parent: &Label,
-        list: NodeId,
-        place: &Place,
-    ) -> Result<Label, ApplyError> {
+    fn sibling(&mut self, parent: &Label, list: NodeId, place: &Place) -> Result<Label, ApplyError> {
         let entry = self.resolve(place)?;
         if self.order(parent, list, &entry).is_some() {
             return Ok(entry);

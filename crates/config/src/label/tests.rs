@@ -35,7 +35,7 @@ fn steps_follow_the_schema() {
     assert!(below.is_within(&list) && list.is_within(&list) && list.is_within(&Label::top()));
     assert!(!between.is_within(&list) && !list.is_within(&below));
     assert!(list < list.above() && below < list.above() && list.above() < between);
-    assert_eq!(below.parent(&schema), Some(list.clone()));
+    assert_eq!(below.parent(&schema), Some(list));
     assert_eq!((below.depth(&schema), Label::top().depth(&schema)), (3, 0));
     assert_eq!(below.node(&schema), schema.by_name("c").first().copied());
     assert_eq!(Label::from_bytes(&schema, below.as_bytes()), Some(below));

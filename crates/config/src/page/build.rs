@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use store::wire::put_varint;
 
-use crate::page::{Attempt, Child, Content, PAGE_BYTES_MAX, PageId, PageKind, RESTART_ENTRIES, VERSION};
+use crate::page::{Attempt, Child, Content, PAGE_BYTES_MAX, PageKind, RESTART_ENTRIES, VERSION};
 
 /// A leaf page or interior page under way.
 #[derive(Debug)]

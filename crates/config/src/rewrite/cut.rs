@@ -193,7 +193,9 @@ impl Rewrite<'_> {
             if keys.is_empty() {
                 continue;
             }
-            let Content::Value(value) = content else { unreachable!("an inline tree holds its records itself") };
+            let Content::Value(value) = content else {
+                unreachable!("an inline tree holds its records itself")
+            };
             let record = Record::new(schema, Some(node), bytes::Bytes::copy_from_slice(value));
             let values = keys.iter().map(|key| record.value(*key).expect("a list entry has its keys").text);
             let (parent, step) = key.split_at(path.parent_end());
@@ -256,12 +258,14 @@ fn child_size((key, _): &(Key, Child)) -> usize {
     key.len() + 18
 }
 
-/// Where pages end: as full as they may be; the last two are of one size, unless entries are being appended. A page has at least
-/// `count_min` entries, but for the last.
+/// Where pages end: an eighth of each is left for what changes later; the last two are of one size, unless entries are being
+/// appended. A page has at least `count_min` entries, but for the last.
 fn plan(sizes: &[usize], (bytes_max, count_min): (usize, usize), is_append: bool) -> Vec<usize> {
+    let is_one = sizes.iter().sum::<usize>() <= bytes_max;
+    let full = if is_one { bytes_max } else { bytes_max / 8 * 7 };
     let (mut ends, mut start, mut bytes) = (Vec::new(), 0, 0);
     for (at, size) in sizes.iter().enumerate() {
-        if bytes + size > bytes_max && at - start >= count_min {
+        if bytes + size > full && at - start >= count_min {
             ends.push(at);
             (start, bytes) = (at, 0);
         }

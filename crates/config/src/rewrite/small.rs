@@ -15,7 +15,8 @@ pub(super) fn move_inline(tree: Tree<'_>, limits: PageLimits, applied: &mut Appl
     if applied.changes.is_empty() || top.bytes > (limits.inline_bytes_max / 4 * 3) as u64 {
         return Ok(());
     }
-    let mut collected = Collected { tree, applied, run: Run::default(), superseded: Vec::new(), missing: Vec::new() };
+    let mut collected =
+        Collected { tree, applied, run: Run::default(), superseded: Vec::new(), missing: Vec::new() };
     collected.page(top.id, height);
     let Collected { run, superseded, missing, .. } = collected;
     if !missing.is_empty() {
@@ -73,4 +74,3 @@ impl Collected<'_> {
         page
     }
 }
-

@@ -33,9 +33,11 @@ pub(super) fn position(schema: &Schema, content: &Content, step: &Step) -> Optio
             StepAt::Position(position) => nth == position + 1,
             StepAt::Keys(given) => {
                 let held = keys(schema, child);
-                schema.keys(step.node).iter().zip(held).all(|(key, held)| {
-                    given.iter().any(|(leaf, text)| leaf == key && &**text == held)
-                })
+                schema
+                    .keys(step.node)
+                    .iter()
+                    .zip(held)
+                    .all(|(key, held)| given.iter().any(|(leaf, text)| leaf == key && &**text == held))
             }
         }
     })

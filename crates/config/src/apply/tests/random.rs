@@ -27,6 +27,7 @@ struct World {
     /// Each with its model, and what it superseded.
     kept: VecDeque<(Root, Content, Vec<PageId>)>,
     version: u64,
+    height_max: usize,
 }
 
 impl World {
@@ -40,6 +41,7 @@ impl World {
             model: Content::default(),
             kept: VecDeque::new(),
             version: 0,
+            height_max: 0,
         }
     }
 
@@ -56,16 +58,18 @@ impl World {
     fn content(&mut self, parent: Option<NodeId>, levels: u32) -> Content {
         let schema = self.schema.clone();
         let mut content = Content::default();
-        for child in schema.children(parent).iter().copied().filter(|id| schema.node(*id).choices.is_empty()) {
+        for child in schema.children(parent).iter().copied().filter(|id| schema.node(*id).choices.is_empty())
+        {
             let is_key = parent.is_some_and(|parent| schema.keys(parent).contains(&child));
             match schema.node(child).kind {
                 NodeKind::Leaf { .. } if is_key || self.rng.random_bool(0.5) => {
-                    let text = if is_key { self.rng.random_range(0..12).to_string() } else { self.text() };
+                    let text = if is_key { self.rng.random_range(0..200).to_string() } else { self.text() };
                     content.leaves.push(self.leaf(child, text));
                 }
                 NodeKind::LeafList { .. } if self.rng.random_bool(0.4) => {
                     let count = self.rng.random_range(0..4);
-                    let values = (0..count).map(|_| Value { kind: ValueKind::Text, text: self.text().into() });
+                    let values =
+                        (0..count).map(|_| Value { kind: ValueKind::Text, text: self.text().into() });
                     let values = values.collect();
                     content.leaves.push(Leaf { schema: child, values });
                 }
@@ -73,7 +77,7 @@ impl World {
                     content.children.push(self.node(child, levels - 1));
                 }
                 NodeKind::List { .. } if levels > 0 => {
-                    let count = self.rng.random_range(0..5);
+                    let count = self.rng.random_range(0..7);
                     content.children.extend(self.entries(child, levels - 1, count));
                 }
                 _ => {}
@@ -95,14 +99,18 @@ impl World {
     }
 
     fn text(&mut self) -> String {
-        let length = if self.rng.random_bool(0.05) { self.rng.random_range(60..200) } else { self.rng.random_range(0..9) };
+        let length = if self.rng.random_bool(0.05) {
+            self.rng.random_range(60..200)
+        } else {
+            self.rng.random_range(0..9)
+        };
         "é".repeat(length / 2) + &self.rng.random_range(0..1_000).to_string()
     }
 
     /// Steps to a random entry, or to the top.
     fn place(&mut self) -> (Vec<Step>, Option<NodeId>) {
         let (mut steps, mut content, mut node) = (Vec::new(), &self.model, None);
-        while !content.children.is_empty() && self.rng.random_bool(0.8) {
+        while !content.children.is_empty() && self.rng.random_bool(0.75) {
             let at = self.rng.random_range(0..content.children.len());
             let child = &content.children[at];
             let before = content.children[..at].iter().filter(|other| other.schema == child.schema).count();
@@ -137,13 +145,44 @@ impl World {
         let schema = self.schema.clone();
         let (steps, parent) = self.place();
         let place = Place::Steps(steps.clone());
+        // What takes away much is rare, so that trees grow.
+        let is_harsh = steps.len() > 1 || self.rng.random_bool(0.05);
+        let kind = if is_harsh {
+            self.rng.random_range(0..12)
+        } else {
+            [0, 1, 2, 3, 4, 7, 8][self.rng.random_range(0..7)]
+        };
         let mut after = self.model.clone();
         let there = model::find(&schema, &mut after, &steps).expect("the place was taken from the model");
-        let (edit, done) = match self.rng.random_range(0..12) {
+        let done = match kind {
+            0..=4 | 7 | 8 => self.addition(kind, place, parent, there)?,
+            5 | 6 | 11 => self.replacement(kind, place, parent, there)?,
+            _ => self.removal(kind, place, &steps, &mut after)?,
+        };
+        let (edit, done) = done;
+        Some((edit, done.map(|()| after)))
+    }
+
+    /// An edit that adds or sets.
+    fn addition(
+        &mut self,
+        kind: u32,
+        place: Place,
+        parent: Option<NodeId>,
+        there: &mut Content,
+    ) -> Option<(Edit, Option<()>)> {
+        let schema = self.schema.clone();
+        Some(match kind {
             0..=2 => {
                 let list = self.child(parent)?;
-                let count = if model::is_list(&schema, list) { self.rng.random_range(1..6) } else { 1 };
-                let nodes = self.entries(list, 2, count);
+                let count = if model::is_list(&schema, list) { self.rng.random_range(1..16) } else { 1 };
+                let mut nodes = self.entries(list, 2, count);
+                if self.rng.random_bool(0.8) {
+                    let is_there = |node: &DataNode| {
+                        there.children.iter().any(|child| model::is_same(&schema, child, node))
+                    };
+                    nodes.retain(|node| !is_there(node));
+                }
                 let done = model::create(&schema, there, &nodes);
                 (Edit::Create { parent: place, nodes, at: Position::Last }, done)
             }
@@ -156,6 +195,27 @@ impl World {
                 // Entries without keys are added each time.
                 (Edit::Merge { parent: place, nodes: vec![node], options }, done)
             }
+            _ => {
+                let mut content = self.content(parent, 0);
+                content
+                    .leaves
+                    .retain(|leaf| parent.is_none_or(|node| !schema.keys(node).contains(&leaf.schema)));
+                model::set_leaves(&schema, there, &content.leaves);
+                (Edit::SetLeaves { parent: place, leaves: content.leaves }, Some(()))
+            }
+        })
+    }
+
+    /// An edit that replaces.
+    fn replacement(
+        &mut self,
+        kind: u32,
+        place: Place,
+        parent: Option<NodeId>,
+        there: &mut Content,
+    ) -> Option<(Edit, Option<()>)> {
+        let schema = self.schema.clone();
+        Some(match kind {
             5 => {
                 let child = self.child(parent)?;
                 let node = self.node(child, 3);
@@ -175,38 +235,53 @@ impl World {
                 model::replace_list(&schema, there, list, &unique);
                 (Edit::ReplaceList { parent: place, list, nodes: unique }, Some(()))
             }
-            7 | 8 => {
-                let mut content = self.content(parent, 0);
-                content.leaves.retain(|leaf| parent.is_none_or(|node| !schema.keys(node).contains(&leaf.schema)));
-                model::set_leaves(&schema, there, &content.leaves);
-                (Edit::SetLeaves { parent: place, leaves: content.leaves }, Some(()))
-            }
-            9 => {
-                let (last, before) = steps.split_last()?;
-                let around = model::find(&schema, &mut after, before)?;
-                let at = model::position(&schema, around, last)?;
-                around.children.remove(at);
-                (Edit::Delete { entry: place }, Some(()))
-            }
-            10 => {
-                let (last, before) = steps.split_last()?;
-                let around = model::find(&schema, &mut after, before)?;
-                let at = model::position(&schema, around, last).filter(|_| model::is_list(&schema, last.node))?;
-                let node = around.children.remove(at);
-                let first = around.children.iter().position(|other| schema.node(other.schema).slot >= schema.node(node.schema).slot);
-                around.children.insert(first.unwrap_or(around.children.len()), node);
-                (Edit::Move { entry: place, to: Position::First }, Some(()))
-            }
             _ => {
-                let keys: Vec<Leaf> = there.leaves.iter().filter(|leaf| parent.is_some_and(|node| schema.keys(node).contains(&leaf.schema))).cloned().collect();
+                let keys: Vec<Leaf> = there
+                    .leaves
+                    .iter()
+                    .filter(|leaf| parent.is_some_and(|node| schema.keys(node).contains(&leaf.schema)))
+                    .cloned()
+                    .collect();
                 let mut content = self.content(parent, 3);
                 content.leaves.retain(|leaf| keys.iter().all(|key| key.schema != leaf.schema));
                 content.leaves = [keys, content.leaves].concat();
                 *there = content.clone();
                 (Edit::ReplaceContent { entry: place, content }, Some(()))
             }
-        };
-        Some((edit, done.map(|()| after)))
+        })
+    }
+
+    /// An edit that removes or moves.
+    fn removal(
+        &mut self,
+        kind: u32,
+        place: Place,
+        steps: &[Step],
+        after: &mut Content,
+    ) -> Option<(Edit, Option<()>)> {
+        let schema = self.schema.clone();
+        Some(match kind {
+            9 => {
+                let (last, before) = steps.split_last()?;
+                let around = model::find(&schema, after, before)?;
+                let at = model::position(&schema, around, last)?;
+                around.children.remove(at);
+                (Edit::Delete { entry: place }, Some(()))
+            }
+            _ => {
+                let (last, before) = steps.split_last()?;
+                let around = model::find(&schema, after, before)?;
+                let at =
+                    model::position(&schema, around, last).filter(|_| model::is_list(&schema, last.node))?;
+                let node = around.children.remove(at);
+                let first = around
+                    .children
+                    .iter()
+                    .position(|other| schema.node(other.schema).slot >= schema.node(node.schema).slot);
+                around.children.insert(first.unwrap_or(around.children.len()), node);
+                (Edit::Move { entry: place, to: Position::First }, Some(()))
+            }
+        })
     }
 
     fn step(&mut self) {
@@ -233,6 +308,9 @@ impl World {
         let encoded = applied.root.encode();
         self.root = Root::decode(&encoded.into()).expect("a root is read back");
         assert_eq!(self.root, applied.root);
+        if let Body::Paged { height, .. } = self.root.body {
+            self.height_max = self.height_max.max(height);
+        }
         self.model = expected;
         assert_eq!(self.store.content(&self.root, &self.schema), self.model, "{edits:?}");
         let top = u64::from(!self.model.leaves.is_empty());
@@ -299,12 +377,14 @@ impl World {
                 }
                 all.push((label, record.node()));
             }
-            for node in (0..).map(NodeId).take(self.schema.nodes.len()).filter(|id| self.schema.is_entry(*id)) {
+            for node in (0..).map(NodeId).take(self.schema.nodes.len()).filter(|id| self.schema.is_entry(*id))
+            {
                 let (mut cursor, mut some) = (tree.cursor(&Label::top()).only(&[node]), Vec::new());
                 while let Some(label) = cursor.next_label()? {
                     some.push(label);
                 }
-                let expected = all.iter().filter(|(_, kind)| *kind == Some(node)).map(|(label, _)| label.clone());
+                let expected =
+                    all.iter().filter(|(_, kind)| *kind == Some(node)).map(|(label, _)| label.clone());
                 assert_eq!(some, expected.collect::<Vec<_>>());
             }
             Ok::<_, Fault>(())
@@ -313,7 +393,8 @@ impl World {
     }
 }
 
-fn check(limits: PageLimits, steps: usize) {
+fn check(limits: PageLimits, steps: usize, height: usize) {
+    let mut height_max = 0;
     let cases = proptest::test_runner::Config::default().cases.div_ceil(256);
     for seed in 0..u64::from(8 * cases) {
         let mut world = World::new(seed, limits);
@@ -330,23 +411,23 @@ fn check(limits: PageLimits, steps: usize) {
             }
             world.check_kept();
         }));
-        if let Err(panic) = result {
-            std::panic::resume_unwind(Box::new(format!("seed {seed}, version {}: {panic:?}", world.version)));
-        }
+        assert!(result.is_ok(), "seed {seed} failed at version {}", world.version);
+        height_max = height_max.max(world.height_max);
     }
+    assert!(height_max >= height, "trees are only {height_max} high");
 }
 
 #[test]
 fn random_edits_of_paged_trees_are_those_of_the_model() {
-    check(SMALL, 400);
+    check(SMALL, 400, 3);
 }
 
 #[test]
 fn random_edits_of_inline_trees_are_those_of_the_model() {
-    check(PageLimits { inline_bytes_max: 60_000, ..PageLimits::STANDARD }, 150);
+    check(PageLimits { inline_bytes_max: 60_000, ..PageLimits::STANDARD }, 150, 0);
 }
 
 #[test]
 fn random_edits_between_inline_and_paged_are_those_of_the_model() {
-    check(PageLimits { inline_bytes_max: 2_000, leaf_bytes_max: 700, interior_bytes_max: 300 }, 300);
+    check(PageLimits { inline_bytes_max: 2_000, leaf_bytes_max: 700, interior_bytes_max: 300 }, 300, 1);
 }
