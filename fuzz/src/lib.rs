@@ -7,6 +7,7 @@
 
 mod entities;
 mod http;
+mod configs;
 mod graphs;
 mod languages;
 mod mutate;
@@ -45,6 +46,7 @@ pub const TARGETS: &[Target] = &[
     graphs::ELEMENT,
     graphs::SCHEMA,
     graphs::RECORDS,
+    configs::ROWS,
     http::PARAMETERS,
     http::PERCENT,
     http::ROUTE,

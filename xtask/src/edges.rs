@@ -30,6 +30,7 @@ mod tests {
         ("graph", &["lang-time", "store"]),
         ("graph-algorithms", &[]),
         ("config", &["lang-cps-path", "lang-yang", "store"]),
+        ("model-config", &["config", "lang-cps-path", "lang-yang", "store"]),
         ("model-graph", &["graph", "store"]),
         ("access", &["model-graph", "store"]),
         ("traversals", &["graph", "graph-algorithms", "model-graph", "store"]),

@@ -9,9 +9,22 @@ use crate::process::{root, say, with_server};
 /// Folders of `examples/` that load, ask and know the answers.
 const EXAMPLES: [&str; 2] = ["city", "meters"];
 
-/// Builds the server, loads each example, asks, compares. `UPDATE_GOLDEN=1` records the answers instead.
+/// Builds the server, loads each example, asks, compares; then runs the program that needs no server. `UPDATE_GOLDEN=1` records the
+/// answers instead.
 pub(crate) fn load_and_compare() -> anyhow::Result<()> {
-    with_server(&[], |url| EXAMPLES.iter().try_for_each(|example| load_and_ask(url, example)))
+    with_server(&[], |url| EXAMPLES.iter().try_for_each(|example| load_and_ask(url, example)))?;
+    run_embedded("model-config", "config-embedded")
+}
+
+/// Runs an example of a crate with a folder for its store.
+fn run_embedded(of: &str, example: &str) -> anyhow::Result<()> {
+    let folder = tempfile::tempdir().context("making a folder for the store")?;
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["run", "--quiet", "--locked", "-p", of, "--example", example, "--"]);
+    let output = command.arg(folder.path()).current_dir(root()).output();
+    let output = output.with_context(|| format!("running {example}"))?;
+    ensure!(output.status.success(), "{example}: {}", String::from_utf8_lossy(&output.stderr));
+    compare(example, &String::from_utf8_lossy(&output.stdout))
 }
 
 fn load_and_ask(url: &str, example: &str) -> anyhow::Result<()> {
@@ -26,7 +39,10 @@ fn load_and_ask(url: &str, example: &str) -> anyhow::Result<()> {
         anyhow::Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     say(&script("load.sh")?);
-    let answers = script("ask.sh")?;
+    compare(example, &script("ask.sh")?)
+}
+
+fn compare(example: &str, answers: &str) -> anyhow::Result<()> {
     let path = root().join(format!("examples/{example}/expected.txt"));
     #[expect(clippy::disallowed_methods, reason = "a switch of this tool, as in the crates' golden tests")]
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();

@@ -29,6 +29,7 @@ mod run;
 mod rewrite;
 mod draft;
 mod apply;
+mod restore;
 pub mod query;
 
 pub use apply::{apply, apply_with};
@@ -41,6 +42,7 @@ pub use label::{Label, LabelStep};
 pub use limits::PageLimits;
 pub use page::{Attempt, PageId};
 pub use record::{Record, ValueRef, Values};
+pub use restore::{Restored, pages_of, restore};
 pub use root::Root;
 pub use store::wire::Malformed;
 pub use tree::Tree;

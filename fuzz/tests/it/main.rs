@@ -44,7 +44,7 @@ macro_rules! targets {
 }
 
 targets! {
-    graph_predicate graph_edge_id graph_row graph_element graph_schema graph_records
+    graph_predicate graph_edge_id graph_row graph_element graph_schema graph_records config_rows
     json json_string formula cps_path context time duration
     parameters percent route headers egress_url credentials
     ngsi_ld_entity ngsi_ld_fragment ngsi_ld_attribute ngsi_ld_q ngsi_ld_types ngsi_ld_scopes ngsi_ld_geometry ngsi_ld_time

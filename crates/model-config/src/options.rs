@@ -1,0 +1,73 @@
+//! How configuration is stored, and what is refused for its size.
+
+use std::time::Duration;
+
+use store::LimitExceeded;
+
+use crate::Error;
+
+/// The longest name of a dataspace, a schema set or an anchor in bytes.
+pub const NAME_BYTES_MAX: usize = 512;
+
+/// How configuration is stored. Every limit has a name, which errors say.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfigOptions {
+    /// The most tenants beside the default one.
+    pub tenants_max: usize,
+    /// The most dataspaces of a tenant.
+    pub dataspaces_max: usize,
+    /// The most schema sets of a dataspace.
+    pub schema_sets_max: usize,
+    /// The most bytes of the texts of a schema set.
+    pub schema_set_bytes_max: usize,
+    /// The most bytes of the tree of an anchor, as it is stored.
+    pub tree_bytes_max: usize,
+    /// The most versions of an anchor that are kept.
+    pub versions_max: usize,
+    /// A version that is older is dropped, but the newest.
+    pub version_age_max: Duration,
+    /// The most bytes of pages of trees in memory.
+    pub page_cache_bytes: usize,
+    /// The most bytes of compiled schemas in memory.
+    pub schema_cache_bytes: usize,
+    /// How much long work is done at once: compiling, checks of whole trees, large changes.
+    pub lane_slots: usize,
+    /// Over how many buckets the anchors of a tenant are spread whose first dataspace is made from now on; a power of two.
+    pub buckets: u32,
+}
+
+impl ConfigOptions {
+    /// What suits a server of some cores and some gigabytes.
+    pub fn recommended() -> Self {
+        Self {
+            tenants_max: 10_000,
+            dataspaces_max: 1_000,
+            schema_sets_max: 10_000,
+            schema_set_bytes_max: 100 << 20,
+            tree_bytes_max: 256 << 20,
+            versions_max: 100,
+            version_age_max: Duration::from_hours(7 * 24),
+            page_cache_bytes: 64 << 20,
+            schema_cache_bytes: 64 << 20,
+            lane_slots: 2,
+            buckets: 1,
+        }
+    }
+}
+
+/// Refuses a name that is empty or too long.
+pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Error> {
+    if name.is_empty() {
+        return Err(Error::Invalid(format!("the name of a {what} must not be empty").into()));
+    }
+    check_limit(|| format!("bytes of the name of a {what}"), ("NAME_BYTES_MAX", NAME_BYTES_MAX), name.len())
+}
+
+/// Refuses more than a limit allows.
+pub(crate) fn check_limit(
+    what: impl FnOnce() -> String,
+    (name, max): (&'static str, usize),
+    got: usize,
+) -> Result<(), Error> {
+    LimitExceeded::check(name, max, got).map_err(|limit| Error::Limit { what: what().into(), limit })
+}
