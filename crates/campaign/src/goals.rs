@@ -23,6 +23,8 @@ pub enum Measure {
     FloorShare,
     /// Seconds of the whole job, at most.
     Seconds,
+    /// The mean milliseconds of one of its operations, at most.
+    MeanMs(&'static str),
 }
 
 /// What a row is to reach.
@@ -56,9 +58,17 @@ pub fn table(goals: &[Goal], rows: &[RowReport]) -> Option<Table> {
                 (format!("share of the rate of {other}, at least"), share, true)
             }
             Measure::Items => (format!("{} a second, at least", row.items), Some(row.items_per_s), true),
-            Measure::Cpu => ("server CPU of a request in us, at most".to_owned(), row.cpu_us_per_op, false),
+            Measure::Cpu => {
+                (format!("server CPU of a {} in us, at most", each(row)), row.cpu_us_per_op, false)
+            }
             Measure::FloorShare => ("share of the floor's rate, at least".to_owned(), row.floor_ratio, true),
             Measure::Seconds => ("seconds, at most".to_owned(), row.job_s, false),
+            Measure::MeanMs(name) => {
+                let operation = row.operations.iter().find(|operation| operation.name == name);
+                let mean =
+                    operation.filter(|operation| operation.count > 0).map(|operation| operation.mean_ms);
+                (format!("mean ms of {name}, at most"), mean, false)
+            }
         };
         let Some(reached) = reached else { continue };
         let met = if least { reached >= bound } else { reached <= bound };
@@ -80,12 +90,43 @@ pub fn table(goals: &[Goal], rows: &[RowReport]) -> Option<Table> {
     })
 }
 
+/// What a row counts, one of it.
+fn each(row: &RowReport) -> &str {
+    if row.operations.is_empty() { "request" } else { row.unit.strip_suffix("s/s").unwrap_or("request") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::Operation;
 
     fn row(id: &str, throughput: f64) -> RowReport {
         RowReport { id: id.to_owned(), throughput, ..RowReport::default() }
+    }
+
+    #[test]
+    fn operations_have_goals_of_their_own() {
+        let goals = [
+            Goal { row: "F-2", measure: Measure::MeanMs("CREATE"), bound: 1.0 },
+            Goal { row: "F-2", measure: Measure::MeanMs("DELETE"), bound: 1.0 },
+            Goal { row: "F-2", measure: Measure::Cpu, bound: 1_000.0 },
+        ];
+        let operation = |name: &str, mean_ms: f64, count| Operation {
+            name: name.to_owned(),
+            count,
+            mean_ms,
+            ..Operation::default()
+        };
+        let flows = RowReport {
+            unit: "flows/s".to_owned(),
+            cpu_us_per_op: Some(900.0),
+            operations: vec![operation("CREATE", 1.5, 9), operation("DELETE", 0.0, 0)],
+            ..row("F-2", 1.0)
+        };
+        let table = table(&goals, &[flows]).unwrap();
+        let told: Vec<&str> = table.lines.iter().map(|line| line[1].as_str()).collect();
+        assert_eq!(told, ["mean ms of CREATE, at most", "server CPU of a flow in us, at most"]);
+        assert_eq!(table.verdict, "Not met: F-2.");
     }
 
     const GOALS: &[Goal] = &[
