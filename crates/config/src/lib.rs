@@ -31,6 +31,9 @@ mod draft;
 mod apply;
 mod restore;
 pub mod query;
+pub mod delta;
+#[cfg(test)]
+mod shop;
 
 pub use apply::{apply, apply_with};
 pub use cache::{Fault, PageCache, Pages};

@@ -12,7 +12,7 @@ impl Label {
     }
 
     /// The least label that is above this one, which is that of something below it.
-    pub(super) fn below(&self) -> Self {
+    pub(crate) fn below(&self) -> Self {
         let mut bytes = self.0.clone();
         bytes.push(0);
         Self(bytes)

@@ -1,7 +1,6 @@
 mod composite;
 mod oracle;
 mod random;
-mod shop;
 
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use lang_cps_path::parse;
 
 use super::{Address, AddressError, Answer, Evaluation, Progress, Query, QueryError};
 use crate::Step;
-use shop::Shop;
+use crate::shop::Shop;
 
 /// What a path finds in the shop: the uids of entries, or values.
 #[track_caller]
@@ -197,46 +196,4 @@ fn attributes_are_refused_where_nodes_are_asked_for() {
         QueryError::Attribute("name".into()).to_string(),
         "\"/@name\" answers values, and nodes are asked for here: leave it out"
     );
-}
-
-/// A tree of this content, as one page.
-fn build(schema: &lang_yang::Schema, content: &lang_yang::Content) -> (crate::Root, crate::Pages) {
-    use crate::order::Order;
-    use crate::page::{Content as PageContent, Page, PageBuilder, PageKind};
-    fn put(
-        schema: &lang_yang::Schema,
-        label: &crate::Label,
-        content: &lang_yang::Content,
-        rows: &mut std::collections::BTreeMap<Vec<u8>, Vec<u8>>,
-    ) {
-        if !label.is_top() {
-            rows.insert(label.as_bytes().to_vec(), crate::record::encode(schema, &content.leaves));
-        }
-        let mut order: Option<Order> = None;
-        let mut last = None;
-        for child in &content.children {
-            let node = schema.node(child.schema);
-            let below = match &node.kind {
-                lang_yang::NodeKind::List { .. } => {
-                    let next = match (&order, last == Some(child.schema)) {
-                        (Some(order), true) => order.after(),
-                        _ => Order::first(),
-                    };
-                    let below = label.entry(node.slot, next.as_bytes());
-                    order = Some(next);
-                    below
-                }
-                _ => label.container(node.slot),
-            };
-            last = Some(child.schema);
-            put(schema, &below, &child.content, rows);
-        }
-    }
-    let mut rows = std::collections::BTreeMap::new();
-    put(schema, &crate::Label::top(), content, &mut rows);
-    let mut page = PageBuilder::new(PageKind::Leaf);
-    rows.iter().for_each(|(key, value)| page.push(key, PageContent::Value(value)));
-    let page = Page::trusted(page.finish()).expect("a page");
-    let root = crate::Root { records: rows.len() as u64, body: crate::root::Body::Inline(page) };
-    (root, shop::empty_pages())
 }

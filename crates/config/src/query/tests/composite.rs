@@ -1,8 +1,8 @@
 use lang_cps_path::CompositeQuery;
 
-use super::shop::Shop;
 use crate::Depth;
 use crate::query::{CompositeEvaluation, Progress, QueryError};
+use crate::shop::Shop;
 
 fn query(path: &str, operator: &str, conditions: Vec<CompositeQuery>) -> CompositeQuery {
     CompositeQuery::new(path, Some(operator), conditions).unwrap_or_else(|error| panic!("{path}: {error}"))

@@ -3,30 +3,31 @@
 use lang_cps_path::{
     Comparison, Contains, CpsPath, LeafCondition, Literal, Name, Origin, Predicate, Step, TextCondition,
 };
-use lang_yang::{Content, DataNode, NodeId, NodeKind, Schema};
+use lang_yang::{NodeId, Schema};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 
 use super::oracle;
-use super::shop::{Draft, Shop, schema};
+use crate::PageLimits;
 use crate::query::{Query, QueryError};
+use crate::shop::{NUMBERS, SMALL, Shop, TEXTS, pick, random_content, schema};
 
 const TREES: u64 = 60;
 const PATHS: usize = 60;
 const NAMES: [&str; 7] = ["shop", "category", "book", "meta", "event", "empty", "nope"];
 const LEAVES: [&str; 10] =
     ["code", "uid", "name", "price", "title", "year", "weight", "edition", "lang", "nope"];
-const TEXTS: [&str; 7] = ["a", "b", "ab", "it's", "[x]/y", "", "1"];
-const NUMBERS: [&str; 5] = ["0", "1", "2", "3", "-1"];
 
 #[test]
 fn random_paths_find_what_the_definition_says() {
-    let (mut found, mut asked) = (0, 0);
+    let (mut found, mut asked, mut paged) = (0, 0, 0);
     for seed in 0..TREES {
         let mut random = StdRng::seed_from_u64(seed);
         let schema = schema();
-        let content = tree(&schema, &mut random);
-        let shop = Shop::new(schema, content);
+        let content = random_content(&schema, &mut random);
+        let limits = if seed % 3 == 0 { PageLimits::STANDARD } else { SMALL };
+        let mut shop = Shop::new(schema, content, limits);
+        paged += usize::from(!shop.is_inline());
         for _ in 0..PATHS {
             let path = path(&shop.schema, &mut random);
             match Query::new(&shop.schema, &path) {
@@ -39,81 +40,14 @@ fn random_paths_find_what_the_definition_says() {
             let text = path.to_string();
             assert_eq!(shop.ask(&text), expected, "seed {seed}: {path}");
             let steps = random.random_range(1..5);
+            shop.forget_pages();
             assert_eq!(shop.ask_in_steps(&text, steps), expected, "seed {seed}, {steps} steps: {path}");
             found += usize::from(!expected.is_empty());
             asked += 1;
         }
     }
+    assert!(paged > 30, "{paged} trees have pages");
     assert!(asked > 3_000 && found * 5 > asked, "{found} of {asked} paths find something");
-}
-
-fn pick<'a>(random: &mut StdRng, from: &[&'a str]) -> &'a str {
-    from[random.random_range(0..from.len())]
-}
-
-/// A tree in which every entry has a number of its own.
-fn tree(schema: &Schema, random: &mut StdRng) -> Content {
-    let mut uid = 0;
-    let children = schema.top.iter().flat_map(|node| entries(schema, *node, random, &mut uid)).collect();
-    Content { leaves: Vec::new(), children }
-}
-
-fn entries(schema: &Schema, node: NodeId, random: &mut StdRng, uid: &mut u32) -> Vec<DataNode> {
-    let mut entries: Vec<DataNode> = Vec::new();
-    let count = match &schema.node(node).kind {
-        NodeKind::Container { .. } => usize::from(random.random_bool(0.8)),
-        _ => random.random_range(0..5),
-    };
-    for _ in 0..count {
-        *uid += 1;
-        let number = *uid;
-        let leaves: Vec<_> = schema
-            .children(Some(node))
-            .iter()
-            .filter(|child| !schema.is_entry(**child))
-            .filter_map(|leaf| self::leaf(schema, *leaf, number, random))
-            .collect();
-        let keys = schema.keys(node);
-        let of = |leaves: &[lang_yang::Leaf]| -> Vec<_> {
-            leaves.iter().filter(|leaf| keys.contains(&leaf.schema)).cloned().collect()
-        };
-        if !keys.is_empty() && entries.iter().any(|other| of(&other.content.leaves) == of(&leaves)) {
-            continue;
-        }
-        let below = schema.children(Some(node)).iter().filter(|child| schema.is_entry(**child));
-        let children = below.flat_map(|child| self::entries(schema, *child, random, uid)).collect();
-        entries.push(DataNode { schema: node, content: Content { leaves, children } });
-    }
-    entries
-}
-
-fn leaf(schema: &Schema, leaf: NodeId, uid: u32, random: &mut StdRng) -> Option<lang_yang::Leaf> {
-    let node = schema.node(leaf);
-    let parent = node.parent.expect("no leaf is at the top");
-    let draft = Draft(schema, parent);
-    let name: &str = &node.name;
-    let is_key = schema.keys(parent).contains(&leaf);
-    if name == "uid" {
-        return Some(draft.leaf(name, &[&uid.to_string()]));
-    }
-    if !is_key && random.random_bool(0.3) {
-        return None;
-    }
-    let is_text_price = name == "price" && schema.path(leaf).contains("meta");
-    Some(match name {
-        "edition" => {
-            let all: Vec<&str> = NUMBERS.iter().copied().filter(|_| random.random_bool(0.5)).collect();
-            return (!all.is_empty()).then(|| draft.leaf(name, &all));
-        }
-        "weight" => draft.leaf(name, &[pick(random, &["0.5", "1.0", "1.25", "-2.5"])]),
-        "code" if schema.path(leaf).matches('/').count() == 2 => {
-            draft.leaf(name, &[pick(random, &NUMBERS[..4])])
-        }
-        "price" if !is_text_price => draft.leaf(name, &[pick(random, &NUMBERS)]),
-        "year" | "sold" => draft.leaf(name, &[pick(random, &NUMBERS[..4])]),
-        "kind" => draft.leaf(name, &[pick(random, &["shop:novel", "extra:poem"])]),
-        _ => draft.leaf(name, &[pick(random, &TEXTS)]),
-    })
 }
 
 fn name(local: &str, random: &mut StdRng) -> Name {

@@ -1,7 +1,11 @@
-//! A shop: a schema of all kinds of nodes, a sample of data, and what paths find in it.
+//! A shop, for tests: a schema of all kinds of nodes, a sample of data, random data, and what paths find in them.
 
+mod random;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use lang_cps_path::parse;
 use lang_yang::testing::SchemaBuilder;
 use lang_yang::{
@@ -9,13 +13,23 @@ use lang_yang::{
 };
 
 use crate::query::{Answer, Evaluation, Progress, Query};
-use crate::{Label, PageCache, Pages, Root, Tree};
+use crate::{
+    Attempt, Edit, Fault, Label, PageCache, PageId, PageLimits, Pages, Place, Position, Root, Tree,
+    apply_with,
+};
 
-pub(super) struct Shop {
-    pub(super) schema: Schema,
-    pub(super) content: Content,
+pub(crate) use random::{NUMBERS, TEXTS, pick, random_content};
+
+/// So small that a dozen entries have pages, and pages of pages.
+pub(crate) const SMALL: PageLimits =
+    PageLimits { inline_bytes_max: 64, leaf_bytes_max: 256, interior_bytes_max: 256 };
+
+pub(crate) struct Shop {
+    pub(crate) schema: Schema,
+    pub(crate) content: Content,
     root: Root,
     pages: Pages,
+    stored: HashMap<PageId, Bytes>,
 }
 
 fn string() -> Type {
@@ -31,7 +45,7 @@ fn decimal() -> Type {
 }
 
 /// Lists with one key, two and none, containers in them, names that come again at other places and in another module.
-pub(super) fn schema() -> Schema {
+pub(crate) fn schema() -> Schema {
     let int = || integer(IntegerWidth::Int32);
     SchemaBuilder::new("shop", "s")
         .module("extra", "x")
@@ -80,10 +94,10 @@ pub(super) fn schema() -> Schema {
 type Leaves<'a> = &'a [(&'a str, &'a [&'a str])];
 
 /// An entry under way.
-pub(super) struct Draft<'a>(pub(super) &'a Schema, pub(super) NodeId);
+pub(crate) struct Draft<'a>(pub(crate) &'a Schema, pub(crate) NodeId);
 
 impl Draft<'_> {
-    pub(super) fn leaf(&self, name: &str, values: &[&str]) -> Leaf {
+    pub(crate) fn leaf(&self, name: &str, values: &[&str]) -> Leaf {
         let leaf = self.0.child(Some(self.1), None, name).unwrap_or_else(|| panic!("leaf {name}"));
         let values = values.iter().map(|text| Value { kind: kind_of(self.0, leaf), text: Box::from(*text) });
         Leaf { schema: leaf, values: values.collect() }
@@ -109,41 +123,88 @@ fn kind_of(schema: &Schema, leaf: NodeId) -> ValueKind {
 }
 
 impl Shop {
-    pub(super) fn new(schema: Schema, content: Content) -> Self {
-        let (root, pages) = super::build(&schema, &content);
-        Self { schema, content, root, pages }
+    /// A tree of this content.
+    pub(crate) fn new(schema: Schema, content: Content, limits: PageLimits) -> Self {
+        let (pages, empty) = (no_pages(), Root::empty());
+        let create = Edit::Create {
+            parent: Place::Steps(Vec::new()),
+            nodes: content.children.clone(),
+            at: Position::Last,
+        };
+        let tree = Tree::new(&schema, &empty, &pages);
+        let applied =
+            apply_with(&tree, &[create], Attempt { version: 1, nonce: 1 }, limits).expect("it is valid");
+        pages.cache().insert_written(&applied.pages);
+        Self { schema, content, root: applied.root, pages, stored: applied.pages.into_iter().collect() }
     }
 
-    pub(super) fn sample() -> Self {
+    /// From now on no page is in memory, but those that are asked for.
+    pub(crate) fn forget_pages(&mut self) {
+        self.pages = no_pages();
+    }
+
+    /// Loads what is missing.
+    pub(crate) fn load(&self, fault: &Fault) {
+        for id in &fault.0 {
+            let bytes = self.stored.get(id).expect("a page of the tree");
+            self.pages.insert(*id, bytes.clone()).expect("it is a page");
+        }
+    }
+
+    pub(crate) fn is_inline(&self) -> bool {
+        self.root.is_inline()
+    }
+
+    pub(crate) fn sample() -> Self {
         let schema = schema();
         let content = sample(&schema);
-        Self::new(schema, content)
+        Self::new(schema, content, PageLimits::STANDARD)
     }
 
-    pub(super) fn tree(&self) -> Tree<'_> {
+    pub(crate) fn tree(&self) -> Tree<'_> {
         Tree::new(&self.schema, &self.root, &self.pages)
     }
 
     /// A node by the names on its path.
-    pub(super) fn node(&self, names: &str) -> NodeId {
+    pub(crate) fn node(&self, names: &str) -> NodeId {
         node(&self.schema, names)
     }
 
-    pub(super) fn uid(&self, label: &Label) -> String {
-        let record = self.tree().record(label).expect("no page is missing").expect("it was found");
+    /// The type of a leaf by the names on its path.
+    pub(crate) fn schema_type(&self, names: &str) -> Type {
+        match &self.schema.node(self.node(names)).kind {
+            NodeKind::Leaf { type_, .. } => type_.clone(),
+            _ => panic!("{names} is no leaf"),
+        }
+    }
+
+    pub(crate) fn uid(&self, label: &Label) -> String {
+        let record = loop {
+            match self.tree().record(label) {
+                Ok(record) => break record.expect("it was found"),
+                Err(fault) => self.load(&fault),
+            }
+        };
         let leaf = self.schema.child(record.node(), None, "uid").expect("every entry has one");
         record.value(leaf).expect("every entry has one").text.into()
     }
 
-    pub(super) fn ask(&self, path: &str) -> Vec<String> {
+    pub(crate) fn ask(&self, path: &str) -> Vec<String> {
         self.ask_in_steps(path, u64::MAX)
     }
 
-    pub(super) fn ask_in_steps(&self, path: &str, steps: u64) -> Vec<String> {
+    pub(crate) fn ask_in_steps(&self, path: &str, steps: u64) -> Vec<String> {
         let path = parse(path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let query = Query::new(&self.schema, &path).unwrap_or_else(|error| panic!("{path}: {error}"));
         let mut evaluation = Evaluation::new(Arc::new(query), usize::MAX);
-        while evaluation.run(&self.tree(), steps).expect("no page is missing") == Progress::More {}
+        loop {
+            match evaluation.run(&self.tree(), steps) {
+                Ok(Progress::More) => {}
+                Ok(Progress::Done) => break,
+                Ok(Progress::TooMany) => panic!("{path}: any number is allowed"),
+                Err(fault) => self.load(&fault),
+            }
+        }
         match evaluation.into_answer() {
             Answer::Entries(labels) => labels.iter().map(|label| self.uid(label)).collect(),
             Answer::Values(values) => values.into_iter().map(|value| value.text.into()).collect(),
@@ -151,12 +212,12 @@ impl Shop {
     }
 }
 
-pub(super) fn node(schema: &Schema, names: &str) -> NodeId {
+pub(crate) fn node(schema: &Schema, names: &str) -> NodeId {
     let step = |parent, name: &str| schema.child(parent, None, name);
     names.split(' ').fold(None, step).unwrap_or_else(|| panic!("{names}"))
 }
 
-pub(super) fn empty_pages() -> Pages {
+fn no_pages() -> Pages {
     Pages::new(Arc::new(PageCache::new(1 << 24)))
 }
 
