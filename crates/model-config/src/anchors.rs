@@ -141,7 +141,9 @@ impl Configs {
         });
         let mut infos = Vec::new();
         while let Some(range) = rest.filter(|_| infos.len() < max) {
-            let page = self.page_of_anchors(&range).await?;
+            // Without a filter each is one that is asked for.
+            let rows = if schema_sets.is_none() { (max - infos.len()).min(PAGE_ROWS) } else { PAGE_ROWS };
+            let page = self.page_of_anchors(&range, rows).await?;
             for (key, value) in page.rows() {
                 let (_, name) = keys::names_of_anchor(key).ok_or_else(|| damaged("the key of an anchor"))?;
                 let info = info(name, read_row(value)?);
@@ -157,11 +159,10 @@ impl Configs {
     }
 
     /// The next anchors of all buckets, in the order of their keys.
-    async fn page_of_anchors(&self, range: &Range) -> Result<Page, Error> {
+    async fn page_of_anchors(&self, range: &Range, rows: usize) -> Result<Page, Error> {
         let mut pages = Vec::new();
         for partition in self.partitions().await? {
-            pages
-                .push(self.shared.store.scan(&partition, range, store::Direction::Forward, PAGE_ROWS).await?);
+            pages.push(self.shared.store.scan(&partition, range, store::Direction::Forward, rows).await?);
         }
         Ok(Page::merged(&pages))
     }

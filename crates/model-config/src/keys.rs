@@ -5,6 +5,7 @@
 //! config/{tenant}/0              n                                buckets, and how many dataspaces there are (rows.rs), stamped
 //!                                d dataspace                      a dataspace (rows.rs), stamped
 //!                                s dataspace schema-set           a schema set (rows.rs), stamped
+//!                                x                                nothing: texts may be left that no schema set names, stamped
 //!                                q                                what notifications are wanted of (subscriptions.rs), stamped
 //! config/{tenant}/{bucket}       a dataspace anchor               an anchor (rows.rs), stamped: the authority of all of it
 //!                                r number version                 a version: its root, and what it superseded (rows.rs)
@@ -31,6 +32,7 @@ pub(crate) const PAGES: Space = Space { id: 81, kind: SpaceKind::Append, name: "
 const COUNTS: u8 = b'n';
 const DATASPACE: u8 = b'd';
 const SCHEMA_SET: u8 = b's';
+const LEFT_TEXTS: u8 = b'x';
 const SUBSCRIPTIONS: u8 = b'q';
 const ANCHOR: u8 = b'a';
 const VERSION: u8 = b'r';
@@ -114,6 +116,11 @@ pub(crate) fn all_schema_sets() -> Range {
 /// The name in the key of a schema set.
 pub(crate) fn name_of_schema_set(key: &[u8]) -> Option<String> {
     last_text(key, SCHEMA_SET, 1)
+}
+
+/// That texts may be left which no schema set names.
+pub(crate) fn left_texts() -> Bytes {
+    Bytes::from_static(&[LEFT_TEXTS])
 }
 
 /// What notifications are wanted of.

@@ -203,6 +203,7 @@ impl Configs {
             let writes = vec![
                 Write::Delete(key.clone()),
                 Write::PutStamped(keys::dataspace(dataspace), of.to_bytes()),
+                Write::PutStamped(keys::left_texts(), bytes::Bytes::new()),
             ];
             if self.commit(Pending { conditions, writes, reclaims: true }).await? {
                 self.shared.wanted.note(&self.tenant, || ());
@@ -238,6 +239,7 @@ impl Configs {
     /// If the store refuses.
     pub(crate) async fn sweep_blobs(&self) -> Result<usize, Error> {
         let partition = keys::catalogue(&self.tenant);
+        let note = self.row(&keys::left_texts()).await?;
         // From here on no schema set comes that counts on what was there before.
         let epoch = self.shared.store.bump(&partition, Vec::new()).await?;
         let mut ids = Vec::new();
@@ -249,7 +251,19 @@ impl Configs {
                 ids.extend(row.files.iter().map(|(_, hash)| (BlobKind::Text, *hash)));
             }
         }
-        self.blobs().sweep(&named(ids), epoch).await
+        let removed = self.blobs().sweep(&named(ids), epoch).await?;
+        if let Some(note) = note {
+            let conditions = vec![Condition::Version(keys::left_texts(), note.stamp)];
+            let writes = vec![Write::Delete(keys::left_texts())];
+            // If a schema set was removed meanwhile, the next run looks again.
+            self.commit(Pending { conditions, writes, reclaims: true }).await?;
+        }
+        Ok(removed)
+    }
+
+    /// Whether a schema set was removed since texts were swept.
+    pub(crate) async fn has_left_texts(&self) -> Result<bool, Error> {
+        Ok(self.row(&keys::left_texts()).await?.is_some())
     }
 
     pub(crate) fn blobs(&self) -> Blobs {

@@ -1,5 +1,6 @@
 //! Tests of the model as front ends use it: on the store in memory, on the worst store with two nodes, and on the embedded one.
 
+mod kills;
 mod model;
 mod races;
 mod schema_sets;

@@ -78,7 +78,7 @@ impl Configs {
                 }
             }
         }
-        if self.buckets().await?.is_some() {
+        if self.has_left_texts().await? {
             done.rows += self.sweep_blobs().await? as u64;
         }
         failed.map_or(Ok(done), Err)
@@ -109,12 +109,15 @@ impl Configs {
     async fn finish_removals(&self, partition: &Partition, done: &mut Tidied) -> Result<(), Error> {
         let mut pages = Pages::new(&self.shared.store, partition, keys::removals(), PAGE_ROWS);
         while let Some(page) = pages.next().await? {
+            if page.is_empty() {
+                continue;
+            }
+            // Nobody who knows one of these anchors appends in it.
+            let epoch = self.shared.store.bump(partition, Vec::new()).await?;
             for (key, value) in page.rows() {
                 let number = keys::number_of_removal(key).ok_or_else(|| damaged("the key of a removal"))?;
                 let is_second = parse_removal(value).map_err(|_| damaged("a removal"))?;
                 done.rows += self.remove_versions(partition, number).await?;
-                // Nobody who knows the anchor appends in it.
-                let epoch = self.shared.store.bump(partition, Vec::new()).await?;
                 done.rows += self.remove_pages(partition, (number, epoch), |_| true).await?;
                 // Where an append may come late, the next run looks once more.
                 let is_done = is_second || !self.shared.store.may_lag();
