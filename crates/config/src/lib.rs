@@ -45,7 +45,7 @@ pub use label::{Label, LabelStep};
 pub use limits::PageLimits;
 pub use page::{Attempt, PageId};
 pub use record::{Record, ValueRef, Values};
-pub use restore::{Restored, pages_of, restore};
+pub use restore::{Restored, missing_pages, pages_of, restore};
 pub use root::Root;
 pub use store::wire::Malformed;
 pub use tree::Tree;

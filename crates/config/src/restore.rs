@@ -41,6 +41,18 @@ pub fn pages_of(tree: &Tree<'_>) -> Result<Vec<PageId>, Fault> {
     Ok(difference(tree, &nothing)?.of_one.into_iter().collect())
 }
 
+/// Pages of a tree that are not in memory: for who is about to read all of it. Cost: as [`pages_of`].
+///
+/// # Errors
+///
+/// [`Fault`] if pages are missing that say which pages there are.
+pub fn missing_pages(tree: &Tree<'_>) -> Result<Vec<PageId>, Fault> {
+    let mut pages = pages_of(tree)?;
+    pages.retain(|id| !tree.pages.contains(*id));
+    pages.sort_unstable();
+    Ok(pages)
+}
+
 /// The tree of an older version of the same anchor as that of the next, which `attempt` writes; `head` is the newest. Cost: pages that
 /// they do not share are read, those of the older one written anew.
 ///

@@ -88,7 +88,9 @@ pub use options::{ConfigOptions, NAME_BYTES_MAX};
 pub use reading::{Reading, Step, load_both, run_both};
 pub use rows::{Mode, ModuleReference};
 pub use schema_sets::{SchemaSetInfo, SchemaSetOptions};
-pub use store::{Clock, Deadline, ErrorKind as StoreErrorKind, Lane, Pace, Tenant, TenantName, TimedOut, Timestamp};
+pub use store::{
+    Clock, Deadline, ErrorKind as StoreErrorKind, Lane, Pace, Tenant, TenantName, TimedOut, Timestamp,
+};
 pub use subscriptions::{AnchorSubscription, DataspaceSubscription, SUBSCRIPTIONS_BYTES_MAX, Subscriptions};
 pub use version::VersionId;
 pub use versions::VersionInfo;

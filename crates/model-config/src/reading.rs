@@ -16,6 +16,9 @@ use crate::rows::{AnchorRow, VersionRow};
 use crate::version::VersionId;
 use crate::{Error, anchors};
 
+/// Pages that are read from the store at once.
+const PAGES_AT_ONCE: usize = 256;
+
 /// One version of an anchor.
 #[derive(Debug)]
 pub struct Reading {
@@ -131,13 +134,15 @@ impl Anchor {
         ids: &[PageId],
         into: &Pages,
     ) -> Result<Vec<PageId>, Error> {
-        let keys: Vec<Bytes> = ids.iter().map(|id| self.page_key(*id)).collect();
-        let found = rows.get_many_linear(&self.place().pages, &keys).await?;
         let mut missing = Vec::new();
-        for (id, row) in ids.iter().zip(found) {
-            match row {
-                Some(row) => into.insert(*id, row.value).map_err(|_| damaged("a page of a tree"))?,
-                None => missing.push(*id),
+        for ids in ids.chunks(PAGES_AT_ONCE) {
+            let keys: Vec<Bytes> = ids.iter().map(|id| self.page_key(*id)).collect();
+            let found = rows.get_many_linear(&self.place().pages, &keys).await?;
+            for (id, row) in ids.iter().zip(found) {
+                match row {
+                    Some(row) => into.insert(*id, row.value).map_err(|_| damaged("a page of a tree"))?,
+                    None => missing.push(*id),
+                }
             }
         }
         Ok(missing)
@@ -218,6 +223,16 @@ impl Reading {
         store::rest().await;
         pace.rest();
         Ok(())
+    }
+
+    /// Loads all pages of the tree that are not in memory, for who is about to read all of it at once. They stay until
+    /// [`Reading::rest`]. Cost: a read of the store for each 256 of them.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reading::run`].
+    pub async fn load_all(&self) -> Result<(), Error> {
+        self.load(&Fault(self.run(config::missing_pages).await?)).await
     }
 
     /// Loads pages that were missing. Cost: one read of the store for all.

@@ -202,8 +202,11 @@ impl Anchor {
     /// all pages of the tree are read, and it is written as JSON and checked, in a slot for long work.
     async fn check_all(&self, fetched: &Fetched, root: &Root) -> Result<bool, Error> {
         let checker = strict::checker(self).await?;
+        let tree = Tree::new(self.schema(), root, fetched.reading.pages());
+        if !self.load_whole(fetched, &tree).await? {
+            return Ok(false);
+        }
         loop {
-            let tree = Tree::new(self.schema(), root, fetched.reading.pages());
             let fault = match self.configs().lane().run(|| strict::json_of(&tree)).await {
                 Ok(json) => {
                     self.configs().lane().run(|| checker.validate(&json)).await?;
@@ -215,6 +218,21 @@ impl Anchor {
                 return Ok(false);
             }
         }
+    }
+
+    /// Loads all pages of a tree that are not in memory; `false` if the version that it was made of is no longer the newest.
+    async fn load_whole(&self, fetched: &Fetched, tree: &Tree<'_>) -> Result<bool, Error> {
+        let missing = loop {
+            match config::missing_pages(tree) {
+                Ok(missing) => break missing,
+                Err(fault) => {
+                    if !self.serve(fetched, &fault).await? {
+                        return Ok(false);
+                    }
+                }
+            }
+        };
+        Ok(missing.is_empty() || self.serve(fetched, &Fault(missing)).await?)
     }
 
     /// Loads pages; `false` if the version that was read is no longer the newest.

@@ -175,6 +175,26 @@ async fn pages_that_a_writer_left_are_swept() {
 }
 
 #[tokio::test]
+async fn a_whole_tree_is_loaded_at_once() {
+    let clock = clock();
+    let configs = made(store::testing::plain(clock.clone()), clock.clone(), 1).await;
+    let many = large(2_000, 400);
+    anchor_with(&configs, "a", &many).await;
+    // Nothing is in memory, and little fits.
+    let options = ConfigOptions { page_cache_bytes: 64 << 10, ..options(1) };
+    let other = Configs::new(configs.store().clone(), clock, options);
+    let reading = other.anchor("d", "a").await.unwrap().read(None).await.unwrap();
+    assert!(
+        reading.run(|tree| Ok(config::missing_pages(tree).is_err())).await.unwrap(),
+        "even the first is missing"
+    );
+    reading.load_all().await.unwrap();
+    let left = reading.run(|tree| Ok(config::missing_pages(tree))).await.unwrap();
+    assert_eq!(left, Ok(Vec::new()));
+    assert_eq!(items(&reading).await.unwrap(), many);
+}
+
+#[tokio::test]
 async fn limits_are_named() {
     let clock = clock();
     let small = ConfigOptions { tree_bytes_max: 1_000, dataspaces_max: 1, schema_sets_max: 1, ..options(1) };
