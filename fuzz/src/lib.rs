@@ -12,6 +12,7 @@ mod graphs;
 mod languages;
 mod mutate;
 mod ngsi_ld;
+mod restconf;
 mod rows;
 mod run;
 mod series;
@@ -53,6 +54,8 @@ pub const TARGETS: &[Target] = &[
     http::HEADERS,
     http::URL,
     http::CREDENTIALS,
+    restconf::PATH,
+    restconf::FIELDS,
     ngsi_ld::ENTITY,
     ngsi_ld::FRAGMENT,
     ngsi_ld::ATTRIBUTE,

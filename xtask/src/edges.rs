@@ -55,6 +55,7 @@ mod tests {
                 "traversals",
             ],
         ),
+        ("api-restconf", &["api-http", "config", "lang-json", "lang-yang", "model-config"]),
         ("campaign", &[]),
         ("campaign-graphs", &["campaign"]),
         ("campaign-config", &["campaign"]),

@@ -47,6 +47,7 @@ targets! {
     graph_predicate graph_edge_id graph_row graph_element graph_schema graph_records config_rows
     json json_string formula cps_path context time duration
     parameters percent route headers egress_url credentials
+    restconf_path restconf_fields
     ngsi_ld_entity ngsi_ld_fragment ngsi_ld_attribute ngsi_ld_q ngsi_ld_types ngsi_ld_scopes ngsi_ld_geometry ngsi_ld_time
     ngsi_ld_parameters ngsi_ld_query_body ngsi_ld_link ngsi_ld_batch ngsi_ld_past
     points_json points_csv points_arrow points_rendered

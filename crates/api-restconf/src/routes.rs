@@ -1,0 +1,27 @@
+//! Handlers, one file per resource: read, call, answer.
+
+pub(crate) mod docs;
+mod place;
+pub(crate) mod root;
+mod walk;
+pub(crate) mod data;
+mod conditions;
+mod body;
+mod change;
+pub(crate) mod writing;
+
+use api_http::Request;
+
+pub(crate) use place::OfDefault;
+
+use crate::media::Accepted;
+use crate::problem::Problem;
+
+/// What the request is answered with.
+///
+/// # Errors
+///
+/// 406.
+fn accepted(request: &Request) -> Result<Accepted, Problem> {
+    Accepted::of(request).ok_or_else(Problem::not_acceptable)
+}

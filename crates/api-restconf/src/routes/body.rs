@@ -1,0 +1,224 @@
+//! Bodies of writes: data of the schema, in either form, and what of it a request must say.
+
+use api_http::Request;
+use lang_yang::{
+    Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, Value, read_json,
+    read_xml,
+};
+
+use crate::media::Form;
+use crate::names::place;
+use crate::place::ErrorPath;
+use crate::problem::{Problem, Tag};
+use crate::state::Limits;
+use crate::target::{Chosen, Step, instance_path};
+
+/// What stands around the nodes of the top where a body is all of the datastore.
+const DATA: &[Envelope] = &[Envelope {
+    module: "ietf-restconf",
+    namespace: "urn:ietf:params:xml:ns:yang:ietf-restconf",
+    name: "data",
+}];
+
+/// The one thing that a body gives.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Given {
+    /// A container, or an entry of a list.
+    Node(DataNode),
+    /// A leaf, or an entry of a leaf-list.
+    Leaf(NodeId, Value),
+    /// `[]`
+    Nothing,
+}
+
+/// Which parts of a body may be missing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Keys {
+    /// All must be there.
+    Needed,
+    /// Those of the entry that the path names may be left out (RFC 8040, 4.6.1).
+    OfPath,
+}
+
+/// What a body gives below what these steps lead to.
+///
+/// # Errors
+///
+/// 400, 413, 415; the path says where in the data.
+pub(super) fn read(
+    schema: &Schema,
+    above: &[Step],
+    request: &Request,
+    (limits, keys): (&Limits, Keys),
+) -> Result<Content, Problem> {
+    let form = form_of(request)?;
+    let options = ReadOptions {
+        envelopes: DATA,
+        outermost_without_keys: keys == Keys::OfPath,
+        depth_max: limits.depth_max,
+        nodes_max: limits.body_nodes_max,
+        ..ReadOptions::RFC7951
+    };
+    if request.body.is_empty() {
+        return Err(Problem::protocol(Tag::MalformedMessage, "the body is empty: it must give the data"));
+    }
+    let parent = above.last().map(|step| step.node);
+    let content = match form {
+        Form::Json => read_json(schema, parent, &request.body, &options),
+        Form::Xml => read_xml(schema, parent, &request.body, &options),
+    };
+    content.map_err(|error| refused(schema, above, &error))
+}
+
+/// The form that a body is in.
+fn form_of(request: &Request) -> Result<Form, Problem> {
+    let media = request.content_type();
+    media.and_then(Form::of_media).ok_or_else(|| {
+        Problem::unsupported_media_type(format!(
+            "the media type of the body must be application/yang-data+json or application/yang-data+xml, not {}",
+            media.filter(|media| !media.is_empty()).unwrap_or("nothing")
+        ))
+    })
+}
+
+/// The one thing in what a body gives.
+///
+/// # Errors
+///
+/// 400 if it is none, or more than one.
+pub(super) fn single(content: Content) -> Result<Given, Problem> {
+    let Content { leaves, children } = content;
+    let count = leaves.len() + children.len();
+    if count != 1 {
+        return Err(Problem::protocol(
+            Tag::MalformedMessage,
+            format!("the body must give exactly one resource, not {count}"),
+        ));
+    }
+    match (leaves.into_iter().next(), children.into_iter().next()) {
+        (Some(Leaf { schema, mut values }), _) if values.len() == 1 => {
+            Ok(values.pop().map_or(Given::Nothing, |value| Given::Leaf(schema, value)))
+        }
+        (Some(leaf), _) => Err(Problem::protocol(
+            Tag::MalformedMessage,
+            format!("the body must give one value of the leaf-list, not {}", leaf.values.len()),
+        )),
+        (None, Some(node)) => Ok(Given::Node(node)),
+        (None, None) => Ok(Given::Nothing),
+    }
+}
+
+impl Given {
+    /// The step from where the body is read to what it gives.
+    pub(super) fn step(&self, schema: &Schema) -> Option<Step> {
+        match self {
+            Self::Node(node) => {
+                let keys = schema.keys(node.schema).iter();
+                let keys: Vec<_> = keys.filter_map(|key| Some((*key, key_of(node, *key)?.clone()))).collect();
+                let chosen = if keys.is_empty() { Chosen::All } else { Chosen::Entry(keys) };
+                Some(Step { node: node.schema, chosen })
+            }
+            Self::Leaf(leaf, value) => {
+                let is_list = matches!(schema.node(*leaf).kind, lang_yang::NodeKind::LeafList { .. });
+                let chosen = if is_list { Chosen::Value(value.clone()) } else { Chosen::All };
+                Some(Step { node: *leaf, chosen })
+            }
+            Self::Nothing => None,
+        }
+    }
+
+    /// Checks that it is what the path names; keys that are left out are filled in.
+    ///
+    /// # Errors
+    ///
+    /// 400: another node, or another entry.
+    pub(super) fn of_path(mut self, schema: &Schema, step: &Step) -> Result<Self, Problem> {
+        let found = match &self {
+            Self::Node(node) => Some(node.schema),
+            Self::Leaf(leaf, _) => Some(*leaf),
+            Self::Nothing => None,
+        };
+        if found != Some(step.node) {
+            return Err(Problem::invalid(format!(
+                "the body must give {}, which the path names{}",
+                place(schema, Some(step.node)),
+                found.map_or_else(String::new, |found| format!(", not {}", place(schema, Some(found))))
+            )));
+        }
+        match (&mut self, &step.chosen) {
+            (Self::Node(node), Chosen::Entry(keys)) => {
+                for (key, value) in keys {
+                    match key_of(node, *key).map(|stored| stored.text == value.text) {
+                        Some(true) => {}
+                        Some(false) => return Err(other(schema, *key, value)),
+                        None => {
+                            let leaf = Leaf { schema: *key, values: vec![value.clone()] };
+                            node.content.leaves.push(leaf);
+                        }
+                    }
+                }
+                node.content.leaves.sort_by_key(|leaf| schema.node(leaf.schema).slot);
+            }
+            (Self::Leaf(leaf, value), Chosen::Value(wanted)) if value.text != wanted.text => {
+                return Err(other(schema, *leaf, wanted));
+            }
+            _ => {}
+        }
+        Ok(self)
+    }
+}
+
+fn key_of(node: &DataNode, key: NodeId) -> Option<&Value> {
+    node.content.leaves.iter().find(|leaf| leaf.schema == key)?.values.first()
+}
+
+fn other(schema: &Schema, leaf: NodeId, wanted: &Value) -> Problem {
+    let name = &schema.node(leaf).name;
+    Problem::invalid(format!(
+        "{name} in the body must be {:?}, as the path says: what names an entry cannot change",
+        wanted.text
+    ))
+}
+
+/// Words what is wrong with a body.
+fn refused(schema: &Schema, above: &[Step], error: &DataError) -> Problem {
+    let tag = match &error.problem {
+        DataProblem::Syntax(_) => Tag::MalformedMessage,
+        DataProblem::UnknownNode { .. } => Tag::UnknownElement,
+        DataProblem::NoModule { .. } => Tag::UnknownNamespace,
+        DataProblem::Shape { .. } | DataProblem::Value(_) | DataProblem::State => Tag::InvalidValue,
+        DataProblem::NoKey { .. } => Tag::MissingElement,
+        DataProblem::SameKeys
+        | DataProblem::SameValue { .. }
+        | DataProblem::Twice
+        | DataProblem::OtherCase { .. } => Tag::BadElement,
+        DataProblem::Metadata { .. } => Tag::InvalidValue,
+        DataProblem::TooDeep { .. } | DataProblem::TooMany { .. } => Tag::TooBig,
+    };
+    let message =
+        format!("the body, line {} column {}: {}", error.place.line, error.place.column, error.problem);
+    let problem = match tag {
+        Tag::MalformedMessage => Problem::protocol(tag, message),
+        _ => Problem::application(tag, message),
+    };
+    // Of a body as a whole the path of the request tells.
+    if error.path.is_empty() {
+        return problem;
+    }
+    problem.at(ErrorPath::of(schema, path_below(schema, above, &error.path)))
+}
+
+/// A path that begins below these steps as one from the top: within one module its name is said once.
+fn path_below(schema: &Schema, above: &[Step], path: &str) -> String {
+    let module = above.last().map(|step| schema.module_name(step.node));
+    let inner = module.and_then(|module| path.strip_prefix('/')?.strip_prefix(module)?.strip_prefix(':'));
+    let mut text = instance_path(schema, above).text;
+    match inner {
+        Some(inner) => {
+            text.push('/');
+            text.push_str(inner);
+        }
+        None => text.push_str(path),
+    }
+    text
+}

@@ -1,0 +1,294 @@
+//! Reads of data (RFC 8040, sections 3.4, 3.5 and 4.3).
+
+use api_http::{
+    DateConditions, Given, Gives, Operation, ReadJudged, Request, Response, date_value, empty_response,
+    json_response, judge_read,
+};
+use config::{Fault, Label, Tree};
+use http::{HeaderValue, StatusCode, header};
+use lang_yang::{Content, DataNode, Leaf, NodeId, NodeKind, Schema, Value};
+use model_config::{Deadline, Reading as Moment};
+use xxhash_rust::xxh3::Xxh3Default;
+
+use super::accepted;
+use super::conditions::{seconds_of, state_of};
+use super::place::segments_of;
+use super::walk::{Part, Walk};
+use crate::fields::{Selection, parse_fields};
+use crate::library::{is_library, library_content, library_schema};
+use crate::media::{Accepted, Form};
+use crate::operation::{READ_REFUSALS, data_of, done, operation};
+use crate::params::{self, Reading};
+use crate::problem::Problem;
+use crate::shape::{Shaper, Wanted, default_values};
+use crate::state::Api;
+use crate::target::{Chosen, Step, Target};
+use crate::writer::ValueText;
+
+const GIVES_DATA: &[(u16, Gives)] = &[(200, done(data_of("Data")))];
+
+/// GET `{root}/data`
+pub(crate) const GET_ALL: Operation = operation("data", "getDatastore", "All data of the anchor.")
+    .query(&[params::READ])
+    .gives(GIVES_DATA)
+    .refuses(READ_REFUSALS)
+    .about_one();
+
+/// GET `{root}/data/{path}`
+pub(crate) const GET: Operation = operation(
+    "data",
+    "getData",
+    "A container, a list or one of its entries, a leaf, a leaf-list or one of its values.",
+)
+.query(&[params::READ])
+.gives(GIVES_DATA)
+.refuses(READ_REFUSALS)
+.about_one();
+
+/// RFC 8040 4.3, GET `{root}/data` and `{root}/data/{path}`
+pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
+    let accepted = accepted(&request)?;
+    let given = Given::of(&request);
+    let asked = Reading::of(&given)?;
+    let anchor = api.anchor(&request).await?;
+    let segments = segments_of(&request)?;
+    let is_own = segments.first().and_then(|first| first.module.as_deref()).is_some_and(is_library);
+    if is_own {
+        let target = Target::of(library_schema(), &segments)?;
+        return library(anchor.schema(), &target, &asked, accepted);
+    }
+    let schema = anchor.schema().clone();
+    let target = Target::of(&schema, &segments)?;
+    let wanted = wanted(&schema, target.node(), &asked)?;
+    let moment = anchor.read(None).await?;
+    let found = moment.run(|tree| find(tree, &target)).await?;
+    let found = found.ok_or_else(|| missing(&schema, &target))?;
+    if accepted.form == Form::Xml {
+        check_single(&moment, &found).await.map_err(|problem| problem.at(target.path(&schema)))?;
+    }
+    let tag = match judged(&request, accepted, &moment)? {
+        ReadJudged::Unchanged(answer) => return Ok(dated(answer, &moment)),
+        ReadJudged::Changed(tag) => tag,
+    };
+    let date = date_value(seconds_of(moment.at()));
+    let shaper = Shaper::new(accepted.form, &schema, target.node(), wanted);
+    let mut answer = match found {
+        Found::Leaf(leaf, is_default) => leaf_answer(&schema, shaper, (&leaf, is_default), accepted),
+        Found::Part(part) => {
+            let walk = Walk::new(moment, shaper, part, Deadline::at(request.deadline));
+            walk.answer(accepted, &api.shared.limits, request.memory.share()).await?
+        }
+    };
+    let headers = answer.headers_mut();
+    headers.insert(header::ETAG, tag);
+    if let Some(date) = date {
+        headers.insert(header::LAST_MODIFIED, date);
+    }
+    headers.append(header::VARY, HeaderValue::from_static("accept"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    Ok(answer)
+}
+
+/// What a target is, where it is there.
+enum Found {
+    /// Entries.
+    Part(Part),
+    /// A leaf or values of a leaf-list, and whether they are the default.
+    Leaf(Leaf, bool),
+}
+
+fn find(tree: &Tree<'_>, target: &Target) -> Result<Option<Found>, Fault> {
+    let schema = tree.schema();
+    let Some((last, above)) = target.split() else { return Ok(Some(Found::Part(Part::Top))) };
+    if last.is_whole_list(schema) && schema.is_entry(last.node) {
+        let Some(parent) = tree.find(&steps(above))? else { return Ok(None) };
+        let first = tree.entries(&parent, last.node).next_label()?;
+        return Ok(first.map(|first| Found::Part(Part::List(first, last.node))));
+    }
+    if schema.is_entry(last.node) {
+        let label = tree.find(&steps(&target.steps))?;
+        return Ok(label.map(|label| Found::Part(Part::Entry(label))));
+    }
+    find_leaf(tree, (last, above))
+}
+
+fn find_leaf(tree: &Tree<'_>, (last, above): (&Step, &[Step])) -> Result<Option<Found>, Fault> {
+    let schema = tree.schema();
+    let parent = tree.find(&steps(above))?;
+    let record = parent.as_ref().map(|parent: &Label| tree.record(parent)).transpose()?.flatten();
+    let stored = record.as_ref().and_then(|record| record.leaf(last.node));
+    let stored: Option<Vec<Value>> = stored.map(|values| values.map(|value| value.to_value()).collect());
+    let leaf = |values| Leaf { schema: last.node, values };
+    match (&last.chosen, stored) {
+        (Chosen::Value(value), Some(values)) => {
+            let is_there = values.iter().any(|stored| stored.text == value.text);
+            Ok(is_there.then(|| Found::Leaf(leaf(vec![value.clone()]), false)))
+        }
+        (Chosen::Value(_), None) => Ok(None),
+        (_, Some(values)) => Ok(Some(Found::Leaf(leaf(values), false))),
+        // Of what was never written the default counts (RFC 8040, 3.5.4).
+        (_, None) => {
+            let values = default_values(schema, last.node);
+            let counts = !values.is_empty() && (parent.is_some() || is_implied(tree, above)?);
+            Ok(counts.then(|| Found::Leaf(leaf(values), true)))
+        }
+    }
+}
+
+/// Whether an entry is there, or is a container that needs nobody to make it, in one that is.
+pub(super) fn is_implied(tree: &Tree<'_>, path: &[Step]) -> Result<bool, Fault> {
+    let schema = tree.schema();
+    let makes_itself = |step: &Step| schema.node(step.node).kind == (NodeKind::Container { presence: false });
+    let count = path.iter().rev().take_while(|step| makes_itself(step)).count();
+    let there = path.get(..path.len().saturating_sub(count)).unwrap_or_default();
+    Ok(tree.find(&steps(there))?.is_some())
+}
+
+/// Steps as trees take them.
+pub(super) fn steps(path: &[Step]) -> Vec<config::Step> {
+    let step = |step: &Step| match &step.chosen {
+        Chosen::Entry(keys) => config::Step::entry(
+            step.node,
+            keys.iter().map(|(key, value)| (*key, value.text.clone())).collect(),
+        ),
+        Chosen::All | Chosen::Value(_) => config::Step::container(step.node),
+    };
+    path.iter().map(step).collect()
+}
+
+fn missing(schema: &Schema, target: &Target) -> Problem {
+    let path = target.path(schema);
+    Problem::not_found(format!("{} does not exist", path.text)).at(path)
+}
+
+/// XML has one outermost element, so of a list or leaf-list it shows one entry at the most (RFC 8040, 4.3).
+async fn check_single(moment: &Moment, found: &Found) -> Result<(), Problem> {
+    let is_single = match found {
+        Found::Leaf(leaf, _) => leaf.values.len() <= 1,
+        Found::Part(Part::Top | Part::Entry(_)) => true,
+        Found::Part(Part::List(first, list)) => {
+            let second = |tree: &Tree<'_>| {
+                let mut entries = tree.entries(&first.parent(tree.schema()).unwrap_or_default(), *list);
+                entries.next_label()?;
+                entries.next_label()
+            };
+            moment.run(second).await?.is_none()
+        }
+    };
+    if is_single {
+        return Ok(());
+    }
+    Err(Problem::invalid(
+        "the resource has more than one entry, which XML cannot show as one document: name one of them, or accept application/yang-data+json",
+    ))
+}
+
+/// What is asked for below a node.
+fn wanted(schema: &Schema, target: Option<NodeId>, asked: &Reading<'_>) -> Result<Wanted, Problem> {
+    let selection = match asked.fields {
+        None => Selection::All,
+        Some(text) => {
+            let fields = parse_fields(text).and_then(|fields| Selection::of(schema, target, &fields));
+            fields.map_err(|reason| Problem::invalid(format!("parameter fields: {reason}")))?
+        }
+    };
+    Ok(Wanted::new(schema, (asked.content, asked.defaults), asked.depth, selection))
+}
+
+/// Whether the client has the answer already.
+fn judged(request: &Request, accepted: Accepted, moment: &Moment) -> Result<ReadJudged, Problem> {
+    let dates = DateConditions::of(&request.method, &request.headers);
+    let is_unchanged = dates.judge(seconds_of(moment.at()))?;
+    let mut form = Xxh3Default::new();
+    form.update(accepted.media.as_bytes());
+    form.update(request.path.as_bytes());
+    for (name, value) in request.params.iter() {
+        [name, "=", value, "&"].iter().for_each(|text| form.update(text.as_bytes()));
+    }
+    let judged = judge_read(request, state_of(moment.anchor(), moment.version()), form.digest())?;
+    Ok(match judged {
+        ReadJudged::Changed(tag) if is_unchanged => {
+            let mut answer = empty_response(StatusCode::NOT_MODIFIED);
+            answer.headers_mut().insert(header::ETAG, tag);
+            ReadJudged::Unchanged(answer)
+        }
+        judged => judged,
+    })
+}
+
+fn dated(mut answer: Response, moment: &Moment) -> Response {
+    if let Some(date) = date_value(seconds_of(moment.at())) {
+        answer.headers_mut().insert(header::LAST_MODIFIED, date);
+    }
+    answer
+}
+
+fn leaf_answer(
+    schema: &Schema,
+    mut shaper: Shaper,
+    (leaf, is_default): (&Leaf, bool),
+    accepted: Accepted,
+) -> Response {
+    shaper.leaf(schema, leaf.schema, leaf.values.iter().map(ValueText::of), is_default);
+    shaper.end(schema);
+    json_response(StatusCode::OK, accepted.media, shaper.writer.out)
+}
+
+/// What the server says of itself: of the same form, made on the spot.
+fn library(
+    schema: &Schema,
+    target: &Target,
+    asked: &Reading<'_>,
+    accepted: Accepted,
+) -> Result<Response, Problem> {
+    let own = library_schema();
+    let wanted = wanted(own, target.node(), asked)?;
+    let content = library_content(schema);
+    let mut shaper = Shaper::new(accepted.form, own, target.node(), wanted);
+    let entries = entries_of(own, &content, &target.steps).ok_or_else(|| missing(own, target))?;
+    match entries {
+        Entries::Nodes(nodes) => {
+            if nodes.len() > 1 && accepted.form == Form::Xml {
+                return Err(Problem::invalid(
+                    "the resource has more than one entry: name one of them, or accept application/yang-data+json",
+                ));
+            }
+            nodes.into_iter().for_each(|node| put_node(&mut shaper, own, 1, node));
+        }
+        Entries::Leaf(leaf) => shaper.leaf(own, leaf.schema, leaf.values.iter().map(ValueText::of), false),
+    }
+    shaper.end(own);
+    let mut answer = json_response(StatusCode::OK, accepted.media, shaper.writer.out);
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
+    Ok(answer)
+}
+
+/// What steps lead to in a value.
+enum Entries<'c> {
+    Nodes(Vec<&'c DataNode>),
+    Leaf(&'c Leaf),
+}
+
+fn entries_of<'c>(schema: &Schema, content: &'c Content, path: &[Step]) -> Option<Entries<'c>> {
+    let (step, below) = path.split_first()?;
+    if !schema.is_entry(step.node) {
+        return content.leaves.iter().find(|leaf| leaf.schema == step.node).map(Entries::Leaf);
+    }
+    let has_keys = |node: &&DataNode| match &step.chosen {
+        Chosen::Entry(keys) => keys.iter().all(|(key, value)| {
+            let leaf = node.content.leaves.iter().find(|leaf| leaf.schema == *key);
+            leaf.and_then(|leaf| leaf.values.first()).is_some_and(|stored| stored.text == value.text)
+        }),
+        Chosen::All | Chosen::Value(_) => true,
+    };
+    let nodes = content.children.iter().filter(|node| node.schema == step.node).filter(has_keys);
+    let nodes: Vec<_> = nodes.collect();
+    let first = nodes.first()?;
+    if below.is_empty() { Some(Entries::Nodes(nodes)) } else { entries_of(schema, &first.content, below) }
+}
+
+fn put_node(shaper: &mut Shaper, schema: &Schema, above: usize, node: &DataNode) {
+    if shaper.entry(schema, above, node.schema, &node.content.leaves) {
+        node.content.children.iter().for_each(|child| put_node(shaper, schema, above + 1, child));
+    }
+}

@@ -1,0 +1,259 @@
+//! Writes of data (RFC 8040, sections 4.4 to 4.7).
+
+use api_http::{Given as Parameters, Operation, Request, Response, empty_response, entity_tag};
+use http::{HeaderValue, StatusCode, header};
+use lang_yang::Schema;
+use model_config::{Anchor, Written};
+
+use super::body::{Keys, read, single};
+use super::change::{Change, Spot, merge_all, replace_all};
+use super::conditions::{Demands, state_of};
+use super::place::{root_of, segments_of};
+use crate::identifier::Segment;
+use crate::library::is_library;
+use crate::operation::{CREATED, CREATED_OR_DONE, DONE, WRITE_REFUSALS, data_of, operation};
+use crate::params::{self, Insert};
+use crate::problem::{Problem, Tag};
+use crate::state::Api;
+use crate::target::{Step, Target};
+
+/// The media types of plain patches.
+pub(crate) const PATCHES: &str =
+    "application/yang-data+json, application/yang-data+xml, application/json, application/xml";
+
+/// POST `{root}/data`
+pub(crate) const CREATE_TOP: Operation = create_operation("createTop", "Creates a resource at the top.");
+/// POST `{root}/data/{path}`
+pub(crate) const CREATE: Operation =
+    create_operation("create", "Creates a resource in a container or an entry of a list.");
+
+const fn create_operation(id: &'static str, summary: &'static str) -> Operation {
+    operation("data", id, summary)
+        .query(&[params::PUT_IN_PLACE])
+        .sent(data_of("Data"))
+        .gives(CREATED)
+        .refuses(WRITE_REFUSALS)
+        .about_one()
+}
+
+/// A write that is understood: whose, and where.
+struct Write<'r> {
+    anchor: Anchor,
+    target: Target,
+    request: &'r Request,
+}
+
+impl<'r> Write<'r> {
+    async fn of(api: &Api, request: &'r Request) -> Result<Self, Problem> {
+        let anchor = api.anchor(request).await?;
+        let segments = segments_of(request)?;
+        check_own(&segments)?;
+        let target = Target::of(anchor.schema(), &segments)?;
+        check_config(anchor.schema(), &target)?;
+        Ok(Self { anchor, target, request })
+    }
+
+    fn schema(&self) -> &Schema {
+        self.anchor.schema()
+    }
+
+    /// The resource as the last step of its path; whole lists are no resources that can be written.
+    fn resource(&self) -> Result<(&[Step], &Step), Problem> {
+        let (step, above) = self.target.split().ok_or_else(Problem::internal)?;
+        if step.is_whole_list(self.schema()) {
+            let message = format!(
+                "{} is a list: a write must name one of its entries, as LIST=KEY,KEY or LEAF-LIST=VALUE",
+                self.schema().path(step.node)
+            );
+            return Err(self.here(Problem::invalid(message)));
+        }
+        Ok((above, step))
+    }
+
+    fn here(&self, problem: Problem) -> Problem {
+        problem.at(self.target.path(self.schema()))
+    }
+
+    /// Carries a change out.
+    async fn carry_out(
+        &self,
+        demands: &Demands,
+        edits: impl Fn(&config::Tree<'_>) -> super::change::Edits,
+    ) -> Result<Written, Problem> {
+        let written = self.anchor.write(edits, demands.options).await;
+        written.map_err(|problem: Problem| self.here(problem.named(self.schema())))
+    }
+
+    /// The answer to a change.
+    fn answer(&self, status: StatusCode, written: &Written) -> Response {
+        let mut answer = empty_response(status);
+        answer.headers_mut().insert(header::ETAG, entity_tag(state_of(&self.anchor, written.version), 0));
+        answer
+    }
+
+    /// The same for a resource that was made.
+    fn created(&self, target: &Target, written: &Written) -> Response {
+        let mut location = format!("{}/data", root_of(self.request));
+        target.put_url(&mut location, self.schema());
+        let mut answer = self.answer(StatusCode::CREATED, written);
+        // The path of a request is a header's text, or it had not come here.
+        if let Ok(location) = HeaderValue::try_from(location) {
+            answer.headers_mut().insert(header::LOCATION, location);
+        }
+        answer
+    }
+}
+
+/// RFC 8040 4.4.1, POST `{root}/data` and `{root}/data/{path}`
+pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Problem> {
+    let write = Write::of(&api, &request).await?;
+    if let Some((step, _)) = write.target.split()
+        && (step.is_whole_list(write.schema()) || !write.schema().is_entry(step.node))
+    {
+        let message = "resources are created in the datastore, a container or an entry of a list; the new entry's list is part of the body";
+        return Err(write.here(Problem::invalid(message)));
+    }
+    let content = read(write.schema(), &write.target.steps, &request, (&api.shared.limits, Keys::Needed));
+    let given = single(content.map_err(|problem| write.here(problem))?)?;
+    let step = given.step(write.schema()).ok_or_else(nothing)?;
+    let parameters = Parameters::of(&request);
+    let spot = Spot::of(write.schema(), Insert::of(&parameters)?, (&write.target.steps, &step))?;
+    let demands = Demands::of(&request, &write.anchor).await?;
+    let change = Change::new(demands, (&write.target.steps, step.clone()), spot);
+    let mut target = write.target.clone();
+    target.steps.push(step);
+    let written = write.anchor.write(|tree| change.create(tree, &given), demands.options).await;
+    let written =
+        written.map_err(|problem: Problem| problem.named(write.schema()).at(target.path(write.schema())))?;
+    Ok(write.created(&target, &written))
+}
+
+/// PUT `{root}/data`
+pub(crate) const REPLACE_ALL: Operation =
+    operation("data", "replaceDatastore", "Replaces all data of the anchor.")
+        .sent(data_of("Data"))
+        .gives(DONE)
+        .refuses(WRITE_REFUSALS)
+        .about_one();
+
+/// RFC 8040 4.5, PUT `{root}/data`
+pub(crate) async fn replace_all_data(api: Api, request: Request) -> Result<Response, Problem> {
+    let write = Write::of(&api, &request).await?;
+    let content = read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?;
+    let demands = Demands::of(&request, &write.anchor).await?;
+    demands.judge(true)?;
+    let written = write.carry_out(&demands, |_| Ok(replace_all(&content))).await?;
+    Ok(write.answer(StatusCode::NO_CONTENT, &written))
+}
+
+/// PUT `{root}/data/{path}`
+pub(crate) const REPLACE: Operation = operation("data", "replace", "Creates a resource, or replaces it.")
+    .query(&[params::PUT_IN_PLACE])
+    .sent(data_of("Data"))
+    .gives(CREATED_OR_DONE)
+    .refuses(WRITE_REFUSALS)
+    .about_one();
+
+/// RFC 8040 4.5, PUT `{root}/data/{path}`
+pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
+    let write = Write::of(&api, &request).await?;
+    let (above, step) = write.resource()?;
+    let content = read(write.schema(), above, &request, (&api.shared.limits, Keys::Needed));
+    let given = single(content.map_err(|problem| write.here(problem))?)?;
+    let given = given.of_path(write.schema(), step).map_err(|problem| write.here(problem))?;
+    let parameters = Parameters::of(&request);
+    let spot = Spot::of(write.schema(), Insert::of(&parameters)?, (above, step))?;
+    let demands = Demands::of(&request, &write.anchor).await?;
+    let change = Change::new(demands, (above, step.clone()), spot);
+    let written = write.carry_out(&demands, |tree| change.replace(tree, &given)).await?;
+    if change.existed() {
+        return Ok(write.answer(StatusCode::NO_CONTENT, &written));
+    }
+    Ok(write.created(&write.target, &written))
+}
+
+/// PATCH `{root}/data`
+pub(crate) const MERGE_ALL: Operation =
+    operation("data", "mergeDatastore", "Merges data into that of the anchor (plain patch).")
+        .sent(data_of("Data"))
+        .gives(DONE)
+        .refuses(WRITE_REFUSALS)
+        .patched_as(PATCHES)
+        .about_one();
+
+/// RFC 8040 4.6.1, PATCH `{root}/data`
+pub(crate) async fn merge_all_data(api: Api, request: Request) -> Result<Response, Problem> {
+    let write = Write::of(&api, &request).await?;
+    let content = read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?;
+    let demands = Demands::of(&request, &write.anchor).await?;
+    demands.judge(true)?;
+    let merged = |tree: &config::Tree<'_>| Ok(merge_all(tree, &content)?);
+    let written = write.carry_out(&demands, merged).await?;
+    Ok(write.answer(StatusCode::NO_CONTENT, &written))
+}
+
+/// PATCH `{root}/data/{path}`
+pub(crate) const MERGE: Operation =
+    operation("data", "merge", "Merges data into a resource that exists (plain patch).")
+        .sent(data_of("Data"))
+        .gives(DONE)
+        .refuses(WRITE_REFUSALS)
+        .patched_as(PATCHES)
+        .about_one();
+
+/// RFC 8040 4.6.1, PATCH `{root}/data/{path}`
+pub(crate) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
+    let write = Write::of(&api, &request).await?;
+    let (above, step) = write.resource()?;
+    let content = read(write.schema(), above, &request, (&api.shared.limits, Keys::OfPath));
+    let given = single(content.map_err(|problem| write.here(problem))?)?;
+    let given = given.of_path(write.schema(), step).map_err(|problem| write.here(problem))?;
+    let demands = Demands::of(&request, &write.anchor).await?;
+    let change = Change::new(demands, (above, step.clone()), None);
+    let written = write.carry_out(&demands, |tree| change.merge(tree, &given)).await?;
+    Ok(write.answer(StatusCode::NO_CONTENT, &written))
+}
+
+/// DELETE `{root}/data/{path}`
+pub(crate) const DELETE: Operation = operation("data", "delete", "Deletes a resource.")
+    .gives(DONE)
+    .refuses(&[400, 404, 405, 409, 412])
+    .about_one();
+
+/// RFC 8040 4.7, DELETE `{root}/data/{path}`
+pub(crate) async fn delete(api: Api, request: Request) -> Result<Response, Problem> {
+    let write = Write::of(&api, &request).await?;
+    let (above, step) = write.resource()?;
+    let demands = Demands::of(&request, &write.anchor).await?;
+    let change = Change::new(demands, (above, step.clone()), None);
+    let written = write.carry_out(&demands, |tree| change.delete(tree)).await?;
+    Ok(write.answer(StatusCode::NO_CONTENT, &written))
+}
+
+fn nothing() -> Problem {
+    Problem::protocol(Tag::MalformedMessage, "the body must give exactly one resource, not none")
+}
+
+/// Refuses to write what the server says of itself.
+fn check_own(segments: &[Segment<'_>]) -> Result<(), Problem> {
+    let module = segments.first().and_then(|first| first.module.as_deref());
+    match module.filter(|module| is_library(module)) {
+        Some(module) => Err(Problem::protocol(
+            Tag::OperationNotSupported,
+            format!("what {module} says is the server's own, and cannot be written"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to write state data.
+fn check_config(schema: &Schema, target: &Target) -> Result<(), Problem> {
+    match target.steps.iter().find(|step| !schema.node(step.node).is_config) {
+        Some(step) => Err(Problem::protocol(
+            Tag::OperationNotSupported,
+            format!("{} is state data, which cannot be written", schema.path(step.node)),
+        )
+        .at(target.path(schema))),
+        None => Ok(()),
+    }
+}

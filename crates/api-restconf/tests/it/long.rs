@@ -1,0 +1,100 @@
+//! Answers that are streamed, and writers side by side.
+
+use std::fmt::Write as _;
+
+use api_http::Body;
+use http::{HeaderMap, HeaderValue, header};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+
+use crate::service::Service;
+
+const ARTISTS: usize = 8_000;
+
+fn headers(fields: &[(&'static str, &str)]) -> HeaderMap {
+    let pairs = fields
+        .iter()
+        .map(|(name, value)| (header::HeaderName::from_static(name), HeaderValue::from_str(value).unwrap()));
+    pairs.collect()
+}
+
+fn json() -> HeaderMap {
+    headers(&[("content-type", "application/yang-data+json")])
+}
+
+/// A jukebox with many artists, each with two albums.
+fn jukebox() -> String {
+    let mut out = String::from(r#"{"ietf-restconf:data":{"example-jukebox:jukebox":{"library":{"artist":["#);
+    for number in 0..ARTISTS {
+        let comma = if number == 0 { "" } else { "," };
+        write!(
+            out,
+            r#"{comma}{{"name":"artist {number}","album":[{{"name":"one","year":2000,"admin":{{"label":"a label with a long name"}}}},{{"name":"two"}}]}}"#
+        )
+        .unwrap();
+    }
+    out.push_str("]}}}}");
+    out
+}
+
+async fn read(service: &Service, target: &str) -> (bool, Value, usize) {
+    let response = service.respond("GET", target, HeaderMap::new(), "").await;
+    assert_eq!(response.status(), 200, "{target}");
+    assert!(response.headers().contains_key(header::ETAG));
+    let is_streamed = matches!(response.body(), Body::Stream(_));
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    (is_streamed, serde_json::from_slice(&bytes).unwrap(), bytes.len())
+}
+
+#[tokio::test]
+async fn long_answers_are_streamed_and_whole() {
+    let service = Service::new();
+    let sent = jukebox();
+    let answer = service.respond("PUT", "/restconf/data", json(), sent.clone()).await;
+    assert_eq!(answer.status(), 204);
+    let (is_streamed, data, length) = read(&service, "/restconf/data").await;
+    assert!(is_streamed && length == sent.len(), "{length} bytes");
+    assert_eq!(data, serde_json::from_str::<Value>(&sent).unwrap());
+    let artists = "/restconf/data/example-jukebox:jukebox/library/artist";
+    let (is_streamed, list, _) = read(&service, artists).await;
+    assert!(is_streamed);
+    let list = list["example-jukebox:artist"].as_array().unwrap();
+    assert_eq!(list.len(), ARTISTS);
+    assert_eq!(list[ARTISTS - 1]["name"], format!("artist {}", ARTISTS - 1));
+    let (is_streamed, list, _) = read(&service, &format!("{artists}?depth=1")).await;
+    assert!(!is_streamed);
+    assert_eq!(list["example-jukebox:artist"].as_array().unwrap().len(), ARTISTS);
+    let (_, one, _) = read(&service, &format!("{artists}=artist%207999?fields=album/admin")).await;
+    let label = &one["example-jukebox:artist"][0]["album"][0]["admin"]["label"];
+    assert_eq!(label, "a label with a long name");
+}
+
+#[tokio::test]
+async fn of_writers_that_demand_one_state_one_wins() {
+    let service = Service::new();
+    let body = |name: usize| format!(r#"{{"example-jukebox:owner":"{name}"}}"#);
+    let answer = service.respond("PUT", "/restconf/data/example-jukebox:owner", json(), body(0)).await;
+    let tag = answer.headers()[header::ETAG].to_str().unwrap().to_owned();
+    let write = async |number: usize| {
+        let headers = headers(&[("content-type", "application/yang-data+json"), ("if-match", &tag)]);
+        let answer =
+            service.respond("PUT", "/restconf/data/example-jukebox:owner", headers, body(number)).await;
+        answer.status().as_u16()
+    };
+    let (one, two, three) = tokio::join!(write(1), write(2), write(3));
+    let mut statuses = [one, two, three];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [204, 412, 412]);
+}
+
+#[tokio::test]
+async fn without_a_default_anchor_the_two_ways_are_told() {
+    let service = Service::with_default(None);
+    let answer = service.respond("GET", "/restconf/data", HeaderMap::new(), "").await;
+    assert_eq!(answer.status(), 404);
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    let body = String::from_utf8(body.to_vec()).unwrap();
+    assert!(body.contains("/restconf/{dataspace}/{anchor}/data") && body.contains("[restconf]"), "{body}");
+    let (_, data, _) = read(&service, "/restconf/lab/box/data").await;
+    assert_eq!(data, serde_json::json!({ "ietf-restconf:data": {} }));
+}

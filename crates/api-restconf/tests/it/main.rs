@@ -1,0 +1,33 @@
+//! RESTCONF as transcripts: what is sent, and what comes back, byte for byte.
+//!
+//! A case is a file `tests/cases/<resource>/<name>.http`: steps on a fresh memory store, each with a title (`### …`),
+//! a request as in HTTP, and the expected answer in lines that start with `<`.
+//! `UPDATE_GOLDEN=1 cargo test -p api-restconf` rewrites the answers; read the diff.
+
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests panic rather than return errors")]
+
+mod long;
+mod random;
+mod service;
+
+use std::path::Path;
+
+use api_http::testing::check_cases;
+use service::Service;
+
+#[tokio::test]
+async fn every_case_answers_as_written_and_every_route_has_a_case() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
+    let seen = check_cases(&folder, Service::new, async |service, sent| service.answer(sent).await).await;
+    // A resource of an anchor has two paths: either shows it.
+    let either = |route: &String| {
+        let other = match route.split_once("/restconf/{dataspace}/{anchor}") {
+            Some((method, rest)) => format!("{method}/restconf{rest}"),
+            None => route.replacen("/restconf", "/restconf/{dataspace}/{anchor}", 1),
+        };
+        seen.contains(route) || seen.contains(&other)
+    };
+    let routes = Service::new().routes();
+    let missing: Vec<_> = routes.iter().filter(|route| !either(route)).collect();
+    assert!(missing.is_empty(), "routes without a case: {missing:#?}");
+}
