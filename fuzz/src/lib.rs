@@ -17,6 +17,7 @@ mod rows;
 mod run;
 mod series;
 mod stored;
+mod yang;
 
 pub use mutate::{Mutator, dictionary};
 pub use run::{Plan, check};
@@ -41,6 +42,11 @@ pub const TARGETS: &[Target] = &[
     languages::CONTEXT,
     languages::TIME,
     languages::DURATION,
+    yang::TEXT,
+    yang::ARCHIVE,
+    yang::PATTERN,
+    yang::SCHEMA,
+    yang::VALUE,
     graphs::PREDICATE,
     graphs::EDGE_ID,
     graphs::ROW,

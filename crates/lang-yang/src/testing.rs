@@ -1,7 +1,11 @@
 //! Schemas built by hand, for tests of what works on data: no YANG text, no compiler.
 
+mod types;
+
 use crate::schema::{Any, Identities, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 use crate::types::{IntegerWidth, Type, TypeKind};
+
+pub use types::{every_type, schema_of_every_type};
 
 /// The type `string`, without restrictions.
 pub fn string() -> Type {

@@ -78,6 +78,7 @@ const TRIED: &[(&str, &str)] = &[
     ("lang-ngsi-ld parse_shape", "ngsi_ld_geometry"),
     ("lang-ngsi-ld parse_time", "ngsi_ld_time"),
     ("lang-ngsi-ld parse_types", "ngsi_ld_types"),
+    ("lang-yang Schema::decode", "yang_schema"),
     ("lang-time Date::parse", "time"),
     ("lang-time Duration::parse", "duration"),
     ("lang-time parse", "time"),

@@ -1,48 +1,7 @@
 //! Schemas as bytes and back.
 
-use std::sync::Arc;
-
 use crate::schema::Schema;
-use crate::testing::{SchemaBuilder, string};
-use crate::types::{IntegerWidth, Leafref, Pattern, Type, TypeKind};
-
-/// One leaf of every type.
-fn types() -> Vec<Type> {
-    let pattern = Arc::new(Pattern::new("a.*", false));
-    let short = Type::new(TypeKind::String {
-        lengths: [1..=2, 4..=u64::MAX].into(),
-        patterns: [Arc::clone(&pattern), Arc::new(Pattern::new("a.*", true))].into(),
-    });
-    let number = Type::new(TypeKind::Integer { width: IntegerWidth::Int64, ranges: [-5..=5].into() });
-    let leafref = Leafref { path: "../a".into(), require_instance: true, target: number.clone() };
-    vec![
-        short.clone(),
-        number.clone(),
-        Type::new(TypeKind::Decimal { fraction_digits: 3, ranges: [i64::MIN..=-1].into() }),
-        Type::new(TypeKind::Boolean),
-        Type::new(TypeKind::Enumeration([("a".into(), -1), ("b".into(), 7)].into())),
-        Type::new(TypeKind::Bits([("a".into(), 0), ("b".into(), u32::MAX)].into())),
-        Type::new(TypeKind::Binary { lengths: [3..=3].into() }),
-        Type::new(TypeKind::Leafref(leafref)),
-        Type::new(TypeKind::Empty),
-        Type::new(TypeKind::InstanceIdentifier { require_instance: false }),
-        Type::new(TypeKind::Union([short, number, string()].into())),
-    ]
-}
-
-fn schema() -> Schema {
-    let builder = SchemaBuilder::new("a", "a").module("b", "b").container("c", |mut members| {
-        for (index, type_) in types().into_iter().enumerate() {
-            members = members
-                .leaf(&format!("leaf-{index}"), type_.clone())
-                .leaf_list(&format!("list-{index}"), type_);
-        }
-        members.list("l", &["k", "m"], |list| list.leaf("m", string()).leaf("k", string()))
-    });
-    let plain = builder.leaf("d", string()).build();
-    let identities = [("a:i".into(), Box::default()), ("b:j".into(), [0].into())];
-    Schema::new(u128::MAX - 5, plain.modules, plain.nodes, plain.top, identities.into())
-}
+use crate::testing::schema_of_every_type as schema;
 
 #[test]
 fn what_is_written_is_read() {
