@@ -11,7 +11,7 @@ use crate::schema::{Any, Identities, InCase, Module, ModuleId, NodeId, NodeKind,
 use crate::statement::Statements;
 
 /// Data nodes of a schema.
-pub const NODES_MAX: usize = 1_000_000;
+pub const NODES_MAX: usize = 250_000;
 /// Deepest nesting of data nodes, choices and cases.
 pub const LEVELS_MAX: usize = 200;
 /// Goes into the hash of a schema: texts compiled by another version of this crate may give another one.

@@ -2,12 +2,14 @@
 //! left to the engine.
 
 mod header;
+mod expansion;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::statement::SyntaxError;
 
+pub use expansion::EXPANDED_NODES_MAX;
 pub(crate) use header::{Dependency, Header};
 
 /// Files of a set.
@@ -140,7 +142,8 @@ impl<'a> ModuleSet<'a> {
         self.by_name.contains_key(name)
     }
 
-    /// Checks that all that is imported and included is there, and that no module imports itself in the end.
+    /// Checks that all that is imported and included is there, that no module imports itself in the end, and that groupings do
+    /// not multiply beyond the limit.
     ///
     /// # Errors
     ///
@@ -151,7 +154,8 @@ impl<'a> ModuleSet<'a> {
                 self.check_dependency(member, dependency, &is_built_in)?;
             }
         }
-        self.check_cycles()
+        self.check_cycles()?;
+        expansion::check(self)
     }
 
     fn check_dependency(
