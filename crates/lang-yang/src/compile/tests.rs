@@ -1,6 +1,7 @@
 //! Sets of modules and what becomes of them.
 
 use super::*;
+use crate::types::{IntegerWidth, TypeKind};
 
 fn file(name: &str, text: &str) -> YangFile {
     YangFile { name: name.into(), text: text.into() }
@@ -51,4 +52,219 @@ fn errors_name_file_and_line() {
         "leaf y { type string {\n pattern \"(?=x)\"; } }",
         "a.yang, line 3: pattern \"(?=x)\": \"(?\" is not of XML Schema (character 2)",
     );
+}
+
+/// Compiles modules, each of its file's name.
+fn schema_of(files: &[(&str, &str)], features: Features) -> Schema {
+    let files: Vec<YangFile> = files.iter().map(|(name, text)| file(name, text)).collect();
+    let schema = compile(&files, &CompileOptions { features }).unwrap().schema;
+    assert_eq!(Schema::decode(&schema.encode()).unwrap(), schema);
+    schema
+}
+
+/// A module of this name as its own prefix, with a body.
+fn module(name: &str, body: &str) -> String {
+    format!("module {name} {{ yang-version 1.1; namespace urn:{name}; prefix {name}; {body} }}")
+}
+
+fn paths(schema: &Schema) -> Vec<String> {
+    (0..schema.nodes.len()).map(|index| schema.path(NodeId(u32::try_from(index).unwrap()))).collect()
+}
+
+#[test]
+fn modules_augment_and_deviate_each_other() {
+    let a = module("a", "container c { leaf x { type int8; } leaf y { type int8; } leaf z { type int8; } }");
+    let b = module(
+        "b",
+        "import a { prefix p; } augment /p:c { leaf x { type string; } container d { config false; leaf e { type p:t; } } }",
+    );
+    let a = a.replacen("container c", "typedef t { type uint8 { range 1..5; } } container c", 1);
+    let c = module(
+        "c",
+        "import a { prefix a; } deviation /a:c/a:y { deviate not-supported; } \
+         deviation /a:c/a:z { deviate replace { type int64; } deviate add { default 7; } }",
+    );
+    let schema = schema_of(&[("c", &c), ("b", &b), ("a", &a)], Features::All);
+    assert_eq!(paths(&schema), ["/a:c", "/a:c/x", "/a:c/z", "/a:c/b:x", "/a:c/b:d", "/a:c/b:d/e"]);
+    let z = schema.node(schema.by_name("z")[0]);
+    let NodeKind::Leaf { type_, default: Some(default) } = &z.kind else { panic!("a leaf with a default") };
+    assert_eq!(&**default, "7");
+    assert!(matches!(type_.kind(), TypeKind::Integer { width: IntegerWidth::Int64, .. }));
+    let e = schema.node(schema.by_name("e")[0]);
+    assert!(!e.is_config, "inherited");
+    let TypeKind::Integer { width: IntegerWidth::Uint8, ranges } = e.type_().unwrap().kind() else {
+        panic!("uint8")
+    };
+    assert_eq!(**ranges, [1..=5]);
+}
+
+#[test]
+fn submodules_are_part_of_their_module() {
+    let a = module("a", "include s; include s2; container c { uses g; }");
+    let s = "submodule s { yang-version 1.1; belongs-to a { prefix p; } include s2; grouping g { leaf x { type p:t; } } }";
+    let s2 = "submodule s2 { yang-version 1.1; belongs-to a { prefix a; } typedef t { type boolean; } leaf top { type t; } }";
+    let schema = schema_of(&[("a", &a), ("s", s), ("s2", s2)], Features::All);
+    assert_eq!(schema.modules.len(), 1);
+    assert_eq!(paths(&schema), ["/a:c", "/a:c/x", "/a:top"]);
+}
+
+#[test]
+fn features_are_on_unless_others_are_listed() {
+    let a = module(
+        "a",
+        "feature f; feature g; leaf x { if-feature f; type int8; } leaf y { if-feature g; type int8; } \
+         leaf z { if-feature 'not f'; type int8; }",
+    );
+    let of = |features| paths(&schema_of(&[("a", &a)], features));
+    let listed =
+        |names: &[&str]| Features::Listed(names.iter().map(|name| ("a".into(), (*name).into())).collect());
+    assert_eq!(of(Features::All), ["/a:x", "/a:y"]);
+    assert_eq!(of(listed(&["g"])), ["/a:y", "/a:z"]);
+    assert_eq!(of(listed(&[])), ["/a:z"]);
+    let files = [file("a", &a)];
+    let error = compile(&files, &CompileOptions { features: listed(&["h"]) }).unwrap_err();
+    assert!(error.message.contains("\"h\""), "{error}");
+}
+
+#[test]
+fn the_newest_revision_is_used_and_older_ones_can_be_imported() {
+    let old = module("t", "revision 2020-01-01; typedef n { type int8; } leaf was { type n; }");
+    let new = module("t", "revision 2021-01-01; typedef n { type int16; } leaf is { type n; }");
+    let a = module("a", "import t { prefix t; revision-date 2020-01-01; } leaf x { type t:n; }");
+    let b = module("b", "import t { prefix t; } leaf y { type t:n; }");
+    let schema = schema_of(&[("t@2021", &new), ("t@2020", &old), ("a", &a), ("b", &b)], Features::All);
+    assert_eq!(paths(&schema), ["/a:x", "/b:y", "/t:is"]);
+    let modules: Vec<(&str, &str, bool)> = schema
+        .modules
+        .iter()
+        .map(|module| (&*module.name, &*module.revision, module.is_implemented))
+        .collect();
+    assert_eq!(
+        modules,
+        [("a", "", true), ("b", "", true), ("t", "2020-01-01", false), ("t", "2021-01-01", true)]
+    );
+    let width = |name| match schema.node(schema.by_name(name)[0]).type_().unwrap().kind() {
+        TypeKind::Integer { width, .. } => *width,
+        _ => panic!("an integer"),
+    };
+    assert_eq!((width("x"), width("y")), (IntegerWidth::Int8, IntegerWidth::Int16));
+}
+
+#[test]
+fn uploaded_types_win_over_those_of_libyang() {
+    let inet = "module ietf-inet-types { namespace \"urn:ietf:params:xml:ns:yang:ietf-inet-types\"; prefix inet; \
+                revision 2013-07-15; typedef uri { type string; } }";
+    let a = module("a", "import ietf-inet-types { prefix inet; } leaf x { type inet:uri; }");
+    let patterns = |schema: &Schema| match schema.node(schema.by_name("x")[0]).type_().unwrap().kind() {
+        TypeKind::String { patterns, .. } => patterns.len(),
+        _ => panic!("a string"),
+    };
+    assert_eq!(patterns(&schema_of(&[("inet", inet), ("a", &a)], Features::All)), 0);
+    let built_in = schema_of(&[("a", &a)], Features::All);
+    assert_eq!(patterns(&built_in), 1, "that of libyang, if none is uploaded");
+    let module = built_in.module(built_in.module_named("ietf-inet-types").unwrap());
+    assert!(!module.is_implemented);
+}
+
+#[test]
+fn choices_are_flat_and_told_by_their_nodes() {
+    let a = module(
+        "a",
+        "container c { leaf before { type int8; } choice one { case x { leaf a { type int8; } \
+         choice two { leaf b { type int8; } container d { leaf e { type int8; } } } } leaf f { type int8; } } }",
+    );
+    let schema = schema_of(&[("a", &a)], Features::All);
+    let choices = |name: &str| -> Vec<(u32, u32)> {
+        let node = schema.node(schema.by_name(name)[0]);
+        node.choices.iter().map(|within| (within.choice, within.case)).collect()
+    };
+    assert_eq!(paths(&schema), ["/a:c", "/a:c/before", "/a:c/a", "/a:c/b", "/a:c/d", "/a:c/d/e", "/a:c/f"]);
+    assert_eq!((choices("before"), choices("e")), (vec![], vec![]));
+    let (a, b, d, f) = (choices("a"), choices("b"), choices("d"), choices("f"));
+    assert_eq!((a.len(), b.len(), d.len(), f.len()), (1, 2, 2, 1));
+    assert!(b[0] == a[0] && d[0] == a[0], "around the inner choice");
+    assert!(b[1].0 == d[1].0 && b[1].1 != d[1].1 && b[1].0 != a[0].0);
+    assert!(f[0].0 == a[0].0 && f[0].1 != a[0].1);
+}
+
+#[test]
+fn kinds_and_defaults_are_those_of_the_statements() {
+    let a = module(
+        "a",
+        "identity i; identity j { base i; } typedef seven { type uint8; default 0x07; } \
+         list keyless { config false; leaf x { type int8; } } \
+         list user { key \"b a\"; ordered-by user; leaf a { type int8; } leaf c { type int8; } leaf b { type int8; } } \
+         leaf-list many { type decimal64 { fraction-digits 2; } default 1.50; default 2; ordered-by user; } \
+         leaf inherited { type seven; } leaf id { type identityref { base i; } default a:j; } \
+         anydata free; anyxml text; container p { presence yes; } rpc r { input { leaf in { type int8; } } } notification n;",
+    );
+    let schema = schema_of(&[("a", &a)], Features::All);
+    let kind = |name: &str| &schema.node(schema.child(None, None, name).unwrap()).kind;
+    assert!(matches!(kind("keyless"), NodeKind::List { keys, user_ordered: true } if keys.is_empty()));
+    let NodeKind::List { keys, user_ordered: true } = kind("user") else {
+        panic!("a list of its user's order")
+    };
+    let names: Vec<&str> = keys.iter().map(|key| &*schema.node(*key).name).collect();
+    assert_eq!(names, ["b", "a"]);
+    let children = schema.children(schema.child(None, None, "user"));
+    assert_eq!(children[..2], **keys, "keys come first");
+    let NodeKind::LeafList { user_ordered: true, defaults, .. } = kind("many") else { panic!("a leaf-list") };
+    assert_eq!(defaults.iter().map(|value| &**value).collect::<Vec<_>>(), ["1.5", "2.0"]);
+    let default = |name| match kind(name) {
+        NodeKind::Leaf { default, .. } => default.as_deref(),
+        _ => panic!("a leaf"),
+    };
+    assert_eq!((default("inherited"), default("id")), (Some("7"), Some("a:j")));
+    assert_eq!((kind("free"), kind("text")), (&NodeKind::Any(Any::Data), &NodeKind::Any(Any::Xml)));
+    assert_eq!(kind("p"), &NodeKind::Container { presence: true });
+    assert!(schema.by_name("in").is_empty() && schema.by_name("n").is_empty(), "no data");
+}
+
+#[test]
+fn identities_know_all_that_they_are_derived_from() {
+    let a = module("a", "identity x; identity y { base x; }");
+    let b = module("b", "import a { prefix p; } identity z { base p:y; base w; } identity w;");
+    let schema = schema_of(&[("a", &a), ("b", &b)], Features::All);
+    let of = |name: &str| -> Vec<&str> {
+        let (_, derived) = schema.identities.iter().find(|(known, _)| **known == *name).unwrap();
+        derived.iter().map(|position| &*schema.identities[*position as usize].0).collect()
+    };
+    assert_eq!(of("b:z"), ["a:x", "a:y", "b:w"]);
+    assert_eq!((of("a:y"), of("a:x"), of("b:w")), (vec!["a:x"], vec![], vec![]));
+}
+
+#[test]
+fn the_hash_is_of_all_that_decides() {
+    let (a, b) = (module("a", "feature f; leaf x { type int8; }"), module("b", ""));
+    let hash = |files: &[(&str, &str)], features| schema_of(files, features).hash;
+    let whole = hash(&[("a", &a), ("b", &b)], Features::All);
+    assert_eq!(
+        whole,
+        hash(&[("other-b", &b), ("other-a", &a)], Features::All),
+        "names of files and their order do not"
+    );
+    assert_ne!(whole, hash(&[("a", &a)], Features::All));
+    assert_ne!(whole, hash(&[("a", &a), ("b", &b)], Features::Listed(vec![])));
+    assert_ne!(whole, hash(&[("a", &a.replace("int8", "int16")), ("b", &b)], Features::All));
+}
+
+#[test]
+fn many_threads_compile_at_once() {
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            scope.spawn(move || {
+                for round in 0..20 {
+                    let name = format!("m-{thread}-{round}");
+                    let good = module(&name, "leaf x { type int8; }");
+                    assert_eq!(schema_of(&[("good", &good)], Features::All).nodes.len(), 1);
+                    let bad = module(&name, &format!("leaf x {{ type none-{thread}; }}"));
+                    let error = compile(&[file("bad", &bad)], &OPTIONS).unwrap_err().to_string();
+                    assert_eq!(
+                        error,
+                        format!("bad, line 1: /{name}:x: Referenced type \"none-{thread}\" not found")
+                    );
+                }
+            });
+        }
+    });
 }
