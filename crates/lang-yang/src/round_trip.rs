@@ -1,12 +1,14 @@
 //! Random data under random schemas: what is written is read back as it was, in every form and style.
 
+mod oracle;
+
 use proptest::prelude::*;
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{Rng, SeedableRng};
 
 use crate::check::{Kinds, Prefixes, Scalar, ValueRules};
-use crate::schema::{NodeId, NodeKind, Schema};
+use crate::schema::{InCase, NodeId, NodeKind, Schema};
 use crate::style::Style;
 use crate::testing::{
     Members, SchemaBuilder, boolean, decimal, empty, enumeration, identity, instance_identifier, integer,
@@ -120,13 +122,26 @@ fn any_text(random: &mut StdRng) -> String {
 fn any_value(schema: &Schema, id: NodeId, random: &mut StdRng) -> Value {
     let node = schema.node(id);
     let type_ = node.type_().expect("a leaf");
-    let text = match type_.kind() {
-        TypeKind::Integer { width, .. } => {
-            let bounds = width.bounds();
-            random.random_range(*bounds.start()..=*bounds.end()).to_string()
+    let rules =
+        ValueRules { schema, module: node.module, prefixes: Prefixes::Modules, kinds: Kinds::Lenient };
+    let mut tries = (0..1000).map(|_| any_text_of(schema, type_, random));
+    let value = tries.find_map(|text| type_.check(Scalar::Text(&text), &rules).ok());
+    value.unwrap_or_else(|| panic!("no value of {}", schema.path(id)))
+}
+
+/// A text that a type is likely to take.
+fn any_text_of(schema: &Schema, type_: &Type, random: &mut StdRng) -> String {
+    match type_.resolved().kind() {
+        TypeKind::Integer { width, ranges } => {
+            let all = [width.bounds()];
+            let range = if ranges.is_empty() { &all[0] } else { ranges.choose(random).expect("some") };
+            random.random_range(*range.start()..=*range.end()).to_string()
         }
-        TypeKind::Decimal { fraction_digits, .. } => {
-            let scaled: i64 = random.random();
+        TypeKind::Decimal { fraction_digits, ranges } => {
+            let scaled: i64 = match ranges.choose(random) {
+                Some(range) => random.random_range(*range.start()..=*range.end()),
+                None => random.random(),
+            };
             let digits = usize::from(*fraction_digits);
             let all = format!("{:0>width$}", scaled.unsigned_abs(), width = digits + 1);
             let (whole, fraction) = all.split_at(all.len() - digits);
@@ -134,9 +149,14 @@ fn any_value(schema: &Schema, id: NodeId, random: &mut StdRng) -> Value {
         }
         TypeKind::Boolean => random.random::<bool>().to_string(),
         TypeKind::Enumeration(names) => names.choose(random).expect("some").0.to_string(),
-        TypeKind::Identity(_) => IDENTITIES[1..].choose(random).expect("some").0.to_owned(),
+        TypeKind::Bits(names) => {
+            let set: Vec<&str> = names.iter().filter(|_| random.random()).map(|(name, _)| &**name).collect();
+            set.join(" ")
+        }
+        TypeKind::Identity(_) => schema.identities.choose(random).expect("some").0.to_string(),
         TypeKind::Empty => String::new(),
         TypeKind::Binary { .. } => "AAEC".repeat(random.random_range(0..4)),
+        TypeKind::Union(members) => any_text_of(schema, members.choose(random).expect("some"), random),
         TypeKind::InstanceIdentifier { .. } => {
             let plain = |id: &NodeId| {
                 matches!(schema.node(*id).kind, NodeKind::Leaf { .. } | NodeKind::Container { .. })
@@ -146,22 +166,31 @@ fn any_value(schema: &Schema, id: NodeId, random: &mut StdRng) -> Value {
             let fits: Vec<NodeId> = ids.into_iter().filter(|id| path(*id).all(|id| plain(&id))).collect();
             schema.path(*fits.choose(random).expect("the target"))
         }
-        _ => any_text(random),
-    };
-    let rules =
-        ValueRules { schema, module: node.module, prefixes: Prefixes::Modules, kinds: Kinds::Lenient };
-    let checked = type_.check(Scalar::Text(&text), &rules);
-    checked.unwrap_or_else(|error| panic!("{text:?} of {}: {error}", schema.path(id)))
+        TypeKind::String { .. } | TypeKind::Leafref(_) => any_text(random),
+    }
+}
+
+/// One case of each choice around some nodes.
+fn any_cases(schema: &Schema, children: &[NodeId], random: &mut StdRng) -> Vec<InCase> {
+    let mut cases: Vec<InCase> =
+        children.iter().flat_map(|id| schema.node(*id).choices.iter().copied()).collect();
+    cases.shuffle(random);
+    let mut chosen: Vec<InCase> = Vec::new();
+    for case in cases {
+        if !chosen.iter().any(|other| other.choice == case.choice) {
+            chosen.push(case);
+        }
+    }
+    chosen
 }
 
 fn any_content(schema: &Schema, parent: Option<NodeId>, random: &mut StdRng) -> Content {
     let mut content = Content::default();
-    let cases: Vec<u32> = (0..64).map(|_| random.random_range(0..2)).collect();
+    let cases = any_cases(schema, schema.children(parent), random);
     let keys = parent.map_or(&[][..], |parent| schema.keys(parent));
     for id in schema.children(parent) {
         let node = schema.node(*id);
-        // Cases of one choice have numbers that follow each other.
-        let is_chosen = node.choices.iter().all(|case| case.case % 2 == cases[case.choice as usize % 64]);
+        let is_chosen = node.choices.iter().all(|case| cases.contains(case));
         if !keys.contains(id) && (!is_chosen || random.random_bool(0.3)) {
             continue;
         }

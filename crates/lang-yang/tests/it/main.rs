@@ -1,5 +1,7 @@
-//! Modules as they are published, large sets, and libyang as the oracle.
+//! Modules and data as they are published, large sets, and libyang as the oracle.
 
+#[cfg(test)]
+mod data;
 #[cfg(test)]
 mod large;
 #[cfg(test)]
