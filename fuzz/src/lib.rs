@@ -5,6 +5,7 @@
 //! mutations by coverage (`src/bin/guided.rs`, behind the feature `guided`). What they find becomes a named test where the
 //! bug was, and its input a file of the corpus.
 
+mod config;
 mod entities;
 mod http;
 mod configs;
@@ -90,6 +91,7 @@ pub const TARGETS: &[Target] = &[
     stored::CATALOGUE,
     stored::SERIES_CHANGES,
     stored::CURSOR,
+    config::TREE,
     rows::STRANDS,
     rows::DELIVERIES,
     rows::HISTORY,

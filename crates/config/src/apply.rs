@@ -3,7 +3,7 @@
 mod merge;
 mod replace;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use lang_yang::{DataNode, Leaf, NodeId, NodeKind};
 
@@ -16,6 +16,8 @@ use crate::order::Order;
 use crate::page::{Attempt, PageId};
 use crate::record;
 use crate::tree::Tree;
+
+pub(crate) use replace::ascending;
 
 /// Pages that one attempt asks for at most: the others show when these are there.
 const FAULT_PAGES_MAX: usize = 4_096;

@@ -30,8 +30,11 @@ mod rewrite;
 mod draft;
 mod apply;
 mod restore;
+mod diff;
 pub mod query;
 pub mod delta;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 #[cfg(test)]
 mod shop;
 
@@ -39,6 +42,7 @@ pub use apply::{apply, apply_with};
 pub use cache::{Fault, PageCache, Pages};
 pub use cursor::Cursor;
 pub use depth::Depth;
+pub use diff::{Diff, DiffFault, Difference, diff};
 pub use edit::{Applied, ApplyError, Changes, Edit, LeafLists, MergeOptions, Place, Position};
 pub use find::{Step, StepAt};
 pub use label::{Label, LabelStep};

@@ -177,6 +177,9 @@ impl Page {
                 check_value(entries.key(), value)?;
             }
         }
+        if self.kind == PageKind::Interior && before.is_none() {
+            return Err(Malformed);
+        }
         // Every restart is the beginning of an entry, and the first entry is a restart.
         let is_whole =
             restart == self.restart_count() && (before.is_none() || self.restart(0) == self.entries);

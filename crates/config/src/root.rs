@@ -10,7 +10,8 @@ use std::fmt;
 use bytes::Bytes;
 use store::wire::{Malformed, Reader, put_varint};
 
-use crate::page::{Child, Page, PageBuilder, PageId, PageKind, Summary};
+use crate::label::NO_LABEL;
+use crate::page::{Child, Content, Page, PageBuilder, PageId, PageKind, Summary};
 
 const VERSION: u8 = 1;
 /// No tree is higher: each level has at least twice the pages of the one above.
@@ -98,8 +99,8 @@ impl Root {
         let records = reader.varint()?;
         if kind == 0 {
             let page = Page::from_bytes(bytes.slice(bytes.len() - reader.rest().len()..))?;
-            let is_leaf = page.kind() == PageKind::Leaf;
-            return if is_leaf { Ok(Self { records, body: Body::Inline(page) }) } else { Err(Malformed) };
+            let is_whole = page.kind() == PageKind::Leaf && holds_records(&page);
+            return if is_whole { Ok(Self { records, body: Body::Inline(page) }) } else { Err(Malformed) };
         }
         let total = reader.varint()?;
         let height = reader.length(HEIGHT_MAX)?;
@@ -113,6 +114,17 @@ impl Root {
         let top = Child { id, records, bytes: total, has_overflow: has_overflow == 1, summary };
         Ok(Self { records, body: Body::Paged { top, height } })
     }
+}
+
+/// Whether a page has nothing but records, all of them in itself.
+fn holds_records(page: &Page) -> bool {
+    let mut entries = page.entries();
+    while entries.next() {
+        if entries.key().first() == Some(&NO_LABEL) || !matches!(entries.content(), Content::Value(_)) {
+            return false;
+        }
+    }
+    true
 }
 
 impl Default for Root {

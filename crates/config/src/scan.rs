@@ -4,7 +4,7 @@ use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::cache::Fault;
-use crate::page::{Child, Entries, Page, PageKind, Summary};
+use crate::page::{Child, Entries, Page, PageId, PageKind, Summary};
 use crate::tree::{Key, Tree};
 
 /// Pages that a scan asks for at once: those that it will need next.
@@ -21,6 +21,19 @@ enum Todo {
     Descend,
     /// It goes to the first entry that is not below this key.
     Seek(Key),
+    /// The same, where the lowest interior page is at the page that has the key.
+    Reach(Key),
+}
+
+/// What comes next in a scan.
+#[derive(Clone, Debug)]
+pub(crate) enum Ahead {
+    /// An entry of the page that the scan is in.
+    Entry,
+    /// A page: its name, a key that none in it is below, and how many interior pages are above it.
+    Page { id: PageId, low: Key, depth: usize },
+    /// Nothing.
+    End,
 }
 
 /// A place in a tree.
@@ -90,30 +103,82 @@ impl<'a> Scan<'a> {
         self.todo = Todo::Seek(key.into());
     }
 
+    /// What comes next, without a look into the page that it is in.
+    pub(crate) fn ahead(&mut self) -> Result<Ahead, Fault> {
+        loop {
+            if let (Todo::Nothing, Some(leaf)) = (&self.todo, &self.leaf) {
+                if leaf.has_next() {
+                    return Ok(Ahead::Entry);
+                }
+                if !self.advance() {
+                    return Ok(Ahead::End);
+                }
+            }
+            self.find_page()?;
+            if matches!(self.todo, Todo::Nothing) && self.leaf.is_some() {
+                continue;
+            }
+            let entries = self.interior.last().filter(|_| !matches!(self.todo, Todo::Nothing));
+            return Ok(entries.map_or(Ahead::End, |entries| Ahead::Page {
+                id: entries.child().id,
+                low: Key::from_slice(entries.key()),
+                depth: self.interior.len(),
+            }));
+        }
+    }
+
+    /// Goes into the page that is ahead; of those behind it, nobody knows yet whether they are needed.
+    pub(crate) fn enter_ahead(&mut self) -> Result<(), Fault> {
+        let entries = self.interior.last().expect("a page below is of an interior page");
+        let page = self.tree.page(entries.child().id)?;
+        let key = if let Todo::Reach(key) = &self.todo { Some(key.clone()) } else { None };
+        self.enter(&page, key.as_deref());
+        if self.leaf.is_some() {
+            self.todo = Todo::Nothing;
+        }
+        Ok(())
+    }
+
+    /// Passes over the page that is ahead, with all below.
+    pub(crate) fn pass_ahead(&mut self) {
+        if !self.advance() {
+            self.todo = Todo::Nothing;
+        }
+    }
+
     /// Does what is left to do: then the next entry of the leaf, if there is one, is the next of the scan.
     fn proceed(&mut self) -> Result<(), Fault> {
-        let key = match &self.todo {
-            Todo::Nothing => return Ok(()),
-            Todo::Descend => None,
-            Todo::Seek(key) => Some(key.clone()),
-        };
-        if let Some(key) = &key {
-            if self.seek_in_leaf(key) {
-                self.todo = Todo::Nothing;
-                return Ok(());
+        self.find_page()?;
+        match &self.todo {
+            Todo::Reach(key) => {
+                let key = key.clone();
+                self.descend(Some(key))
             }
-            self.leaf = None;
-            self.climb(key);
+            Todo::Descend => self.descend(None),
+            Todo::Seek(_) | Todo::Nothing => Ok(()),
         }
-        self.descend(key)
+    }
+
+    /// Of a key that is sought, finds an interior page that surely has it below, if it is not in the leaf.
+    fn find_page(&mut self) -> Result<(), Fault> {
+        let Todo::Seek(key) = &self.todo else { return Ok(()) };
+        let key = key.clone();
+        if self.seek_in_leaf(&key) {
+            self.todo = Todo::Nothing;
+            return Ok(());
+        }
+        self.leaf = None;
+        self.climb(&key);
+        if self.interior.is_empty() {
+            let top = self.tree.top()?;
+            self.enter(&top, Some(&key));
+        }
+        self.todo = if self.leaf.is_some() { Todo::Nothing } else { Todo::Reach(key) };
+        Ok(())
     }
 
     /// Goes down to a leaf: to where the key is, or to the first of a page.
     fn descend(&mut self, mut key: Option<Key>) -> Result<(), Fault> {
-        if self.interior.is_empty() {
-            let top = self.tree.top()?;
-            self.enter(&top, key.as_deref());
-        }
         while self.leaf.is_none() {
             let Some(entries) = self.interior.last() else { break };
             if self.is_wanted(&entries.child()) {

@@ -54,6 +54,6 @@ targets! {
     points_json points_csv points_arrow points_rendered
     tsm_parameters tsm_master_data tsm_moment
     stored_entity entity_changes
-    block block_of_points stored_numbers catalogue series_changes cursor
+    block block_of_points stored_numbers catalogue series_changes cursor config_tree
     strand_rows delivery_rows history_rows store_key entity_keys tenant_rows engine_rows
 }

@@ -1,5 +1,5 @@
 mod model;
-mod random;
+pub(crate) mod random;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::edit::{Applied, ApplyError, Changes, Edit, LeafLists, MergeOptions, P
 use crate::{Attempt, Depth, Fault, Label, PageCache, PageId, PageLimits, Pages, Root, Step, Tree};
 
 /// Small pages: a few hundred entries make a tree of several levels.
-pub(super) const SMALL: PageLimits =
+pub(crate) const SMALL: PageLimits =
     PageLimits { inline_bytes_max: 600, leaf_bytes_max: 256, interior_bytes_max: 160 };
 
-pub(super) fn schema() -> Schema {
+pub(crate) fn schema() -> Schema {
     SchemaBuilder::new("m", "m")
         .leaf("title", string())
         .container("net", |net| {
@@ -48,13 +48,13 @@ pub(super) fn schema() -> Schema {
 
 /// A store of pages, as a model keeps them.
 #[derive(Default)]
-pub(super) struct Store {
-    pub(super) pages: BTreeMap<PageId, Bytes>,
+pub(crate) struct Store {
+    pub(crate) pages: BTreeMap<PageId, Bytes>,
 }
 
 impl Store {
     /// Runs until no page is missing; nothing is in memory before.
-    pub(super) fn run<T, E>(
+    pub(crate) fn run<T, E>(
         &self,
         root: &Root,
         schema: &Schema,
@@ -72,7 +72,7 @@ impl Store {
         }
     }
 
-    pub(super) fn load(&self, pages: &Pages, fault: &Fault) {
+    pub(crate) fn load(&self, pages: &Pages, fault: &Fault) {
         assert!(!fault.0.is_empty(), "a fault asks for something");
         for id in &fault.0 {
             let bytes = self.pages.get(id).unwrap_or_else(|| panic!("page {id:?} is not stored"));
@@ -80,13 +80,13 @@ impl Store {
         }
     }
 
-    pub(super) fn content(&self, root: &Root, schema: &Schema) -> Content {
+    pub(crate) fn content(&self, root: &Root, schema: &Schema) -> Content {
         let read = |tree: &Tree<'_>| tree.content(&Label::top(), Depth::All);
         self.run::<_, Fault>(root, schema, read).unwrap().unwrap()
     }
 }
 
-pub(super) trait IsFault {
+pub(crate) trait IsFault {
     fn fault(&self) -> Option<Fault>;
 }
 

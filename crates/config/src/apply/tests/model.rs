@@ -5,23 +5,23 @@ use lang_yang::{Content, DataNode, Leaf, NodeId, NodeKind, Schema};
 use crate::Step;
 use crate::find::StepAt;
 
-pub(super) fn keys<'n>(schema: &Schema, node: &'n DataNode) -> Vec<&'n str> {
+pub(crate) fn keys<'n>(schema: &Schema, node: &'n DataNode) -> Vec<&'n str> {
     let leaf = |key: &NodeId| node.content.leaves.iter().find(|leaf| leaf.schema == *key).unwrap();
     schema.keys(node.schema).iter().map(|key| &*leaf(key).values[0].text).collect()
 }
 
-pub(super) fn is_list(schema: &Schema, node: NodeId) -> bool {
+pub(crate) fn is_list(schema: &Schema, node: NodeId) -> bool {
     matches!(schema.node(node).kind, NodeKind::List { .. })
 }
 
 /// Whether two nodes below one parent are the same entry.
-pub(super) fn is_same(schema: &Schema, one: &DataNode, other: &DataNode) -> bool {
+pub(crate) fn is_same(schema: &Schema, one: &DataNode, other: &DataNode) -> bool {
     one.schema == other.schema
         && (!is_list(schema, one.schema)
             || (!schema.keys(one.schema).is_empty() && keys(schema, one) == keys(schema, other)))
 }
 
-pub(super) fn position(schema: &Schema, content: &Content, step: &Step) -> Option<usize> {
+pub(crate) fn position(schema: &Schema, content: &Content, step: &Step) -> Option<usize> {
     let mut nth = 0;
     content.children.iter().position(|child| {
         if child.schema != step.node {
@@ -43,7 +43,7 @@ pub(super) fn position(schema: &Schema, content: &Content, step: &Step) -> Optio
     })
 }
 
-pub(super) fn find<'m>(schema: &Schema, top: &'m mut Content, steps: &[Step]) -> Option<&'m mut Content> {
+pub(crate) fn find<'m>(schema: &Schema, top: &'m mut Content, steps: &[Step]) -> Option<&'m mut Content> {
     let mut content = top;
     for step in steps {
         let at = position(schema, content, step)?;
@@ -53,13 +53,13 @@ pub(super) fn find<'m>(schema: &Schema, top: &'m mut Content, steps: &[Step]) ->
 }
 
 /// Adds a node behind those of its kind, in the order of the schema.
-pub(super) fn append(schema: &Schema, content: &mut Content, node: DataNode) {
+pub(crate) fn append(schema: &Schema, content: &mut Content, node: DataNode) {
     let slot = |node: &DataNode| schema.node(node.schema).slot;
     let at = content.children.partition_point(|child| slot(child) <= slot(&node));
     content.children.insert(at, node);
 }
 
-pub(super) fn set_leaves(schema: &Schema, content: &mut Content, leaves: &[Leaf]) {
+pub(crate) fn set_leaves(schema: &Schema, content: &mut Content, leaves: &[Leaf]) {
     for leaf in leaves {
         content.leaves.retain(|held| held.schema != leaf.schema);
         content.leaves.push(leaf.clone());
@@ -68,7 +68,7 @@ pub(super) fn set_leaves(schema: &Schema, content: &mut Content, leaves: &[Leaf]
 }
 
 /// `None`: one of the nodes is there.
-pub(super) fn create(schema: &Schema, content: &mut Content, nodes: &[DataNode]) -> Option<()> {
+pub(crate) fn create(schema: &Schema, content: &mut Content, nodes: &[DataNode]) -> Option<()> {
     let is_there = |node: &DataNode| content.children.iter().any(|child| is_same(schema, child, node));
     if nodes.iter().any(is_there) {
         return None;
@@ -78,7 +78,7 @@ pub(super) fn create(schema: &Schema, content: &mut Content, nodes: &[DataNode])
 }
 
 /// `None`: one of the nodes is not there, though all must be.
-pub(super) fn merge(schema: &Schema, content: &mut Content, node: &DataNode, must_exist: bool) -> Option<()> {
+pub(crate) fn merge(schema: &Schema, content: &mut Content, node: &DataNode, must_exist: bool) -> Option<()> {
     let Some(there) = content.children.iter_mut().find(|child| is_same(schema, child, node)) else {
         if must_exist {
             return None;
@@ -93,19 +93,19 @@ pub(super) fn merge(schema: &Schema, content: &mut Content, node: &DataNode, mus
     Some(())
 }
 
-pub(super) fn replace(schema: &Schema, content: &mut Content, node: &DataNode) {
+pub(crate) fn replace(schema: &Schema, content: &mut Content, node: &DataNode) {
     match content.children.iter_mut().find(|child| is_same(schema, child, node)) {
         Some(there) => there.content = node.content.clone(),
         None => append(schema, content, node.clone()),
     }
 }
 
-pub(super) fn replace_list(schema: &Schema, content: &mut Content, list: NodeId, nodes: &[DataNode]) {
+pub(crate) fn replace_list(schema: &Schema, content: &mut Content, list: NodeId, nodes: &[DataNode]) {
     content.children.retain(|child| child.schema != list);
     nodes.iter().for_each(|node| append(schema, content, node.clone()));
 }
 
 /// How many records a tree has.
-pub(super) fn count(content: &Content) -> u64 {
+pub(crate) fn count(content: &Content) -> u64 {
     content.children.iter().map(|child| 1 + count(&child.content)).sum()
 }

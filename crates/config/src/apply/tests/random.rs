@@ -17,21 +17,22 @@ use crate::{Attempt, Fault, Label, PageId, PageLimits, Root, Step, Tree, apply_w
 /// Versions that are kept.
 const KEPT: usize = 4;
 
-struct World {
-    schema: Schema,
+pub(crate) struct World {
+    pub(crate) schema: Schema,
     rng: StdRng,
-    store: Store,
+    pub(crate) store: Store,
     limits: PageLimits,
-    root: Root,
-    model: Content,
+    pub(crate) root: Root,
+    pub(crate) model: Content,
     /// Each with its model, and what it superseded.
-    kept: VecDeque<(Root, Content, Vec<PageId>)>,
+    pub(crate) kept: VecDeque<(Root, Content, Vec<PageId>)>,
     version: u64,
+    nonce: u64,
     height_max: usize,
 }
 
 impl World {
-    fn new(seed: u64, limits: PageLimits) -> Self {
+    pub(crate) fn new(seed: u64, limits: PageLimits) -> Self {
         Self {
             schema: schema(),
             rng: StdRng::seed_from_u64(seed),
@@ -41,6 +42,7 @@ impl World {
             model: Content::default(),
             kept: VecDeque::new(),
             version: 0,
+            nonce: seed,
             height_max: 0,
         }
     }
@@ -284,10 +286,10 @@ impl World {
         })
     }
 
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         let Some((edit, expected)) = self.edit() else { return };
         self.version += 1;
-        let attempt = Attempt { version: self.version, nonce: 1 };
+        let attempt = Attempt { version: self.version, nonce: self.nonce };
         let edits = [edit];
         let run = |tree: &Tree<'_>| apply_with(tree, &edits, attempt, self.limits);
         let applied = self.store.run(&self.root, &self.schema, run);
