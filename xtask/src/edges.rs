@@ -155,13 +155,36 @@ mod tests {
         }
     }
 
+    /// The crate that may have `unsafe` code, and its file that may; the crate has the lints of the workspace otherwise.
+    const UNSAFE: (&str, &str) = ("lang-yang", "src/engine/raw.rs");
+
     #[test]
     fn every_crate_takes_the_lints_of_the_workspace() {
-        for name in ours() {
+        for name in ours().into_iter().filter(|name| name != UNSAFE.0) {
             let manifest = manifest(&name);
             let shared =
                 manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(toml::Value::as_bool);
             assert_eq!(shared, Some(true), "{name}");
+        }
+    }
+
+    #[test]
+    fn one_file_may_be_unsafe() {
+        let text = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace");
+        let workspace: toml::Table = text.parse().expect("the workspace is TOML");
+        let mut wanted =
+            workspace.get("workspace").and_then(|table| table.get("lints")).cloned().expect("lints");
+        let rust = wanted.get_mut("rust").and_then(toml::Value::as_table_mut).expect("lints of rust");
+        let forbidden = rust.insert("unsafe_code".to_owned(), "deny".into());
+        assert_eq!(forbidden, Some("forbid".into()), "of all other crates");
+        assert_eq!(manifest(UNSAFE.0).get("lints"), Some(&wanted), "{} has the others", UNSAFE.0);
+        let folder = root().join("crates").join(UNSAFE.0);
+        let mut files = Vec::new();
+        crate::habits::rust_files(&folder, &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).expect("a file");
+            let may = text.contains("(unsafe_code");
+            assert_eq!(may, file == folder.join(UNSAFE.1), "{} lets itself be unsafe", file.display());
         }
     }
 }

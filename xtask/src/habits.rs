@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::process::root;
 
-fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
+pub(crate) fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {

@@ -106,8 +106,8 @@ fn unzip(file_name: &str, bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<Ya
     let mut left = limits.unpacked_bytes_max;
     for index in 0..archive.len() {
         // Its name says what it is before anything is unpacked.
-        let name = archive.name_for_index(index).transpose();
-        let name: Box<str> = name.map_err(|error| unreadable(file_name, &error))?.unwrap_or_default().into();
+        let Some(name) = archive.name_for_index(index) else { continue };
+        let name: Box<str> = name.map_err(|error| unreadable(file_name, &error))?.into();
         check_name(&name, limits)?;
         if !has_extension(&name, ".yang") || is_hidden(&name) {
             continue;

@@ -2,9 +2,9 @@
 //! (RFC 7951, section 6). Ranges, lengths, patterns and identities are checked; whether a reference points at anything is not.
 
 mod describe;
-mod instance;
 mod names;
 mod numbers;
+mod instance;
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;

@@ -14,12 +14,16 @@ pub struct Strict {
 
 /// A document that is not valid.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("{}{message}", path.as_deref().map(|path| format!("{path}: ")).unwrap_or_default())]
+#[error("{}{message}", place(path.as_deref()))]
 pub struct Invalid {
     /// Where in the document, as libyang spells paths; or which node of the schema is concerned.
     pub path: Option<Box<str>>,
     /// What is wrong, in the words of libyang.
     pub message: Box<str>,
+}
+
+fn place(path: Option<&str>) -> String {
+    path.map_or_else(String::new, |path| format!("{path}: "))
 }
 
 impl Strict {

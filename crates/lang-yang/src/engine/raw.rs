@@ -53,9 +53,9 @@ pub(crate) fn take_complaints(context: &Context) -> Vec<Complaint> {
             if let ffi::LY_LOG_LEVEL::LY_LLERR | ffi::LY_LOG_LEVEL::LY_LLWRN = item.level {
                 complaints.push(Complaint {
                     is_warning: item.level == ffi::LY_LOG_LEVEL::LY_LLWRN,
-                    message: optional_text(item.msg).unwrap_or_default().into(),
-                    data_path: optional_text(item.data_path).map(Into::into),
-                    schema_path: optional_text(item.schema_path).map(Into::into),
+                    message: lossy_text(item.msg).unwrap_or_else(|| "libyang says nothing".into()),
+                    data_path: lossy_text(item.data_path),
+                    schema_path: lossy_text(item.schema_path),
                     line: item.line,
                 });
             }
@@ -145,8 +145,8 @@ pub(crate) fn identities(module: &SchemaModule<'_>) -> Vec<IdentityOf> {
 fn identity_name(identity: &ffi::lysc_ident) -> Box<str> {
     // SAFETY: an identity has a name, and a module that has one.
     unsafe {
-        let module = optional_text((*identity.module).name).unwrap_or_default();
-        format!("{module}:{}", optional_text(identity.name).unwrap_or_default()).into()
+        let name = |text| optional_text(text).expect("names of YANG are of ASCII");
+        format!("{}:{}", name((*identity.module).name), name(identity.name)).into()
     }
 }
 
@@ -371,4 +371,14 @@ unsafe fn array<'a, T>(first: *const T) -> &'a [T] {
 unsafe fn optional_text<'a>(text: *const c_char) -> Option<&'a str> {
     // SAFETY: as demanded.
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_str().ok()).flatten()
+}
+
+/// A message, which may hold a value that libyang cut within a character.
+///
+/// # Safety
+///
+/// As of `optional_text`.
+unsafe fn lossy_text(text: *const c_char) -> Option<Box<str>> {
+    // SAFETY: as demanded.
+    (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into())
 }

@@ -320,11 +320,10 @@ impl Translation<'_> {
         if !self.take('{') {
             return self.error(&format!("\"\\{letter}\" needs a category or a block in braces"));
         }
-        let Some((name, _)) = self.rest.as_str().split_once('}') else {
+        let Some((name, after)) = self.rest.as_str().split_once('}') else {
             return self.error("\"{\" without \"}\"");
         };
-        let name = name.to_owned();
-        self.rest = self.rest.as_str().get(name.len() + 1..).unwrap_or_default().chars();
+        self.rest = after.chars();
         let Some(block_name) = name.strip_prefix("Is") else {
             let is_category = CATEGORIES.split(' ').any(|known| known == name);
             return if is_category {

@@ -143,14 +143,10 @@ fn is_known(leaf: &str, text: &str, is_json: bool) -> bool {
     is_octal || (is_sign && matches!(leaf, "decimal1" | "decimal18" | "union"))
 }
 
-/// Cases of each test, and as many as three seconds allow.
 fn runner() -> TestRunner {
-    TestRunner::new(Config {
-        cases: 6_000,
-        max_global_rejects: 60_000,
-        failure_persistence: None,
-        ..Config::default()
-    })
+    let cases = (6_000 * Config::default().cases).div_ceil(256);
+    let max_global_rejects = cases.saturating_mul(10);
+    TestRunner::new(Config { cases, max_global_rejects, source_file: Some(file!()), ..Config::default() })
 }
 
 #[test]
