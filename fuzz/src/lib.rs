@@ -19,6 +19,7 @@ mod run;
 mod series;
 mod stored;
 mod yang;
+mod yang_data;
 
 pub use mutate::{Mutator, dictionary};
 pub use run::{Plan, check};
@@ -48,6 +49,8 @@ pub const TARGETS: &[Target] = &[
     yang::PATTERN,
     yang::SCHEMA,
     yang::VALUE,
+    yang_data::JSON,
+    yang_data::XML,
     graphs::PREDICATE,
     graphs::EDGE_ID,
     graphs::ROW,

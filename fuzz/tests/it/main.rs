@@ -47,6 +47,7 @@ targets! {
     graph_predicate graph_edge_id graph_row graph_element graph_schema graph_records config_rows
     json json_string formula cps_path context time duration
     yang_text yang_archive yang_pattern yang_schema yang_value
+    yang_json yang_xml
     parameters percent route headers egress_url credentials
     restconf_path restconf_fields
     ngsi_ld_entity ngsi_ld_fragment ngsi_ld_attribute ngsi_ld_q ngsi_ld_types ngsi_ld_scopes ngsi_ld_geometry ngsi_ld_time
