@@ -2,10 +2,10 @@
 
 pub(crate) mod docs;
 mod place;
-pub(crate) mod root;
-mod walk;
-pub(crate) mod data;
 mod conditions;
+mod walk;
+pub(crate) mod root;
+pub(crate) mod data;
 mod body;
 mod change;
 pub(crate) mod writing;
