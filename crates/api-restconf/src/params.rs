@@ -44,23 +44,21 @@ pub(crate) const READ: &[Parameter] = &[CONTENT, DEPTH, FIELDS, WITH_DEFAULTS];
 pub(crate) const PUT_IN_PLACE: &[Parameter] = &[INSERT, POINT];
 
 /// Which data is asked for.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum DataKind {
     Config,
     State,
-    #[default]
     All,
 }
 
 /// How leaves with default values are given (RFC 6243).
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Defaults {
     /// All, also those that are not stored.
     ReportAll,
     /// None that have the default value.
     Trim,
     /// What is stored.
-    #[default]
     Explicit,
     /// All, and those with the default value say so.
     ReportAllTagged,
@@ -111,10 +109,10 @@ impl<'a> Reading<'a> {
             }
         })?;
         Ok(Self {
-            content: content.unwrap_or_default(),
+            content: content.unwrap_or(DataKind::All),
             depth: given.parse(&DEPTH, parse_depth)?.flatten(),
             fields: given.get(&FIELDS),
-            defaults: defaults.unwrap_or_default(),
+            defaults: defaults.unwrap_or(Defaults::Explicit),
         })
     }
 }

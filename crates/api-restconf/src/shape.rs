@@ -98,7 +98,7 @@ fn state_below(schema: &Schema) -> Vec<bool> {
     let mut has: Vec<bool> = schema.nodes.iter().map(|node| !node.is_config).collect();
     // Parents come before their children.
     for (id, node) in schema.nodes.iter().enumerate().rev() {
-        let is_state = has.get(id).copied().unwrap_or_default();
+        let is_state = has.get(id).copied().unwrap_or(false);
         if let Some(above) = node.parent.and_then(|parent| has.get_mut(parent.0 as usize)) {
             *above |= is_state;
         }

@@ -139,7 +139,7 @@ impl<'r> Change<'r> {
             Given::Node(node) => Ok(vec![Edit::Create {
                 parent: self.parent(),
                 nodes: vec![node.clone()],
-                at: self.position().unwrap_or_default(),
+                at: self.position().unwrap_or(Position::Last),
             }]),
             Given::Leaf(leaf, value) => self.set(tree, *leaf, value),
             Given::Nothing => Ok(Vec::new()),

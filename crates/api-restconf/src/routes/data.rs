@@ -140,7 +140,7 @@ pub(super) fn is_implied(tree: &Tree<'_>, path: &[Step]) -> Result<bool, Fault> 
     let schema = tree.schema();
     let makes_itself = |step: &Step| schema.node(step.node).kind == (NodeKind::Container { presence: false });
     let count = path.iter().rev().take_while(|step| makes_itself(step)).count();
-    let there = path.get(..path.len().saturating_sub(count)).unwrap_or_default();
+    let there = path.get(..path.len().saturating_sub(count)).unwrap_or(path);
     Ok(tree.find(&steps(there))?.is_some())
 }
 
@@ -168,7 +168,10 @@ async fn check_single(moment: &Moment, found: &Found) -> Result<(), Problem> {
         Found::Part(Part::Top | Part::Entry(_)) => true,
         Found::Part(Part::List(first, list)) => {
             let second = |tree: &Tree<'_>| {
-                let mut entries = tree.entries(&first.parent(tree.schema()).unwrap_or_default(), *list);
+                let mut entries = tree.entries(
+                    &first.parent(tree.schema()).expect("an entry of a list lies in something"),
+                    *list,
+                );
                 entries.next_label()?;
                 entries.next_label()
             };

@@ -52,8 +52,8 @@ pub(super) fn root_of(request: &Request) -> &str {
 ///
 /// 400.
 pub(super) fn segments_of(request: &Request) -> Result<Vec<Segment<'_>>, Problem> {
-    let behind = request.path.get(root_of(request).len()..).unwrap_or_default();
-    let path = behind.strip_prefix("/data").unwrap_or_default();
+    let behind = request.path.get(root_of(request).len()..).unwrap_or("");
+    let path = behind.strip_prefix("/data").unwrap_or("");
     let path = path.strip_suffix('/').unwrap_or(path);
     if path.is_empty() {
         return Ok(Vec::new());

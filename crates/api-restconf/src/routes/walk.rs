@@ -79,7 +79,7 @@ impl Walk {
                 (label, above, None, None)
             }
             Part::List(first, list) => {
-                let parent = first.parent(&schema).unwrap_or_default();
+                let parent = first.parent(&schema).expect("an entry of a list lies in something");
                 (parent.clone(), parent.depth(&schema), Some(list), Some(first))
             }
         };
