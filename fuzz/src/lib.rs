@@ -79,6 +79,8 @@ pub const TARGETS: &[Target] = &[
     ngsi_ld::LINK,
     ngsi_ld::BATCH,
     ngsi_ld::PAST,
+    configs::PARAMETERS,
+    configs::BODIES,
     series::JSON,
     series::CSV,
     series::ARROW,

@@ -56,6 +56,10 @@ mod tests {
             ],
         ),
         ("api-restconf", &["api-http", "config", "lang-json", "lang-yang", "model-config"]),
+        (
+            "api-cps",
+            &["api-http", "config", "lang-cps-path", "lang-json", "lang-time", "lang-yang", "model-config"],
+        ),
         ("campaign", &[]),
         ("campaign-graphs", &["campaign"]),
         ("campaign-config", &["campaign"]),
@@ -80,6 +84,7 @@ mod tests {
         (
             "server",
             &[
+                "api-cps",
                 "api-http",
                 "api-hugegraph",
                 "api-ngsi-ld",
@@ -91,6 +96,7 @@ mod tests {
                 "campaign-peers",
                 "delivery",
                 "egress",
+                "model-config",
                 "model-entities",
                 "model-graph",
                 "model-series",

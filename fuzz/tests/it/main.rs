@@ -52,6 +52,7 @@ targets! {
     restconf_path restconf_fields
     ngsi_ld_entity ngsi_ld_fragment ngsi_ld_attribute ngsi_ld_q ngsi_ld_types ngsi_ld_scopes ngsi_ld_geometry ngsi_ld_time
     ngsi_ld_parameters ngsi_ld_query_body ngsi_ld_link ngsi_ld_batch ngsi_ld_past
+    cps_parameters cps_bodies
     points_json points_csv points_arrow points_rendered
     tsm_parameters tsm_master_data tsm_moment
     stored_entity entity_changes

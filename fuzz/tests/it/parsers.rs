@@ -9,6 +9,10 @@ use fuzz::target;
 /// Crate and function (with the type that it is of), and the target that reaches it.
 const TRIED: &[(&str, &str)] = &[
     ("access parsed", "credentials"),
+    ("api-cps parse_descendants", "cps_parameters"),
+    ("api-cps parse_flag", "cps_parameters"),
+    ("api-cps parse_mode", "cps_parameters"),
+    ("api-cps parse_observed", "cps_parameters"),
     ("api-http Given::parse", "tsm_parameters"),
     ("api-http Params::parse", "parameters"),
     ("api-http decode_into", "percent"),
