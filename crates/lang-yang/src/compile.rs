@@ -48,7 +48,7 @@ pub fn compile(files: &[YangFile], options: &CompileOptions) -> Result<Compiled,
     for pattern in builder.types.patterns() {
         pattern.compile().map_err(|error| {
             let (file, line) = place(&set, error.pattern.as_ref());
-            CompileError { file, line, message: error.to_string().into() }
+            CompileError { file, line, ..CompileError::of_set(error.to_string()) }
         })?;
     }
     let (modules, nodes) = (builder.modules, builder.nodes);

@@ -47,18 +47,15 @@ impl Engine {
         options: &CompileOptions,
     ) -> Result<(Self, Vec<Box<str>>), CompileError> {
         let mut context = Context::new(ContextFlags::NO_YANGLIBRARY | ContextFlags::DISABLE_SEARCHDIR_CWD)
-            .map_err(|error| CompileError::of_set(format!("libyang does not start: {error}")))?;
+            .map_err(|error| CompileError::internal("libyang does not start", &error))?;
         raw::store_all_complaints();
         set.check_dependencies(|name| context.get_module_latest(name).is_some())?;
-        let folder =
-            write(set).map_err(|error| CompileError::of_set(format!("a temporary folder: {error}")))?;
+        let folder = write(set).map_err(|error| CompileError::internal("a temporary folder", &error))?;
         // The caller's folder for temporary files may have any name; libyang's binding wants UTF-8.
         let path = folder.path().to_str().ok_or_else(|| {
-            CompileError::of_set("the folder for temporary files has a name that is not UTF-8")
+            CompileError::internal("the folder for temporary files", &"its name is not UTF-8")
         })?;
-        context
-            .set_searchdir(path)
-            .map_err(|error| CompileError::of_set(format!("a temporary folder: {error}")))?;
+        context.set_searchdir(path).map_err(|error| CompileError::internal("a temporary folder", &error))?;
         let warnings = load_modules(&mut context, set, &options.features)?;
         Ok((Self { context }, warnings))
     }

@@ -36,15 +36,21 @@ pub struct CompileError {
     pub line: Option<u32>,
     /// What is wrong.
     pub message: Box<str>,
+    /// Whether this machine failed, and not the set: no room for temporary files, say.
+    pub is_internal: bool,
 }
 
 impl CompileError {
     pub(crate) fn of_set(message: impl Into<Box<str>>) -> Self {
-        Self { file: None, line: None, message: message.into() }
+        Self { file: None, line: None, message: message.into(), is_internal: false }
+    }
+
+    pub(crate) fn internal(what: &str, error: &dyn std::fmt::Display) -> Self {
+        Self { is_internal: true, ..Self::of_set(format!("{what}: {error}")) }
     }
 
     pub(crate) fn at(file: &str, line: Option<u32>, message: impl Into<Box<str>>) -> Self {
-        Self { file: Some(file.into()), line, message: message.into() }
+        Self { file: Some(file.into()), line, ..Self::of_set(message) }
     }
 
     fn syntax(file: &str, error: SyntaxError) -> Self {

@@ -28,8 +28,8 @@ fn errors_name_file_and_line() {
         "a.yang, line 3: Invalid character sequence \"leef\", expected a keyword",
     );
     body_refused(
-        "container x {\n leaf y { type strin; } }",
-        "a.yang, line 3: /a:x/y: Referenced type \"strin\" not found",
+        "container x {\n leaf y { type texts; } }",
+        "a.yang, line 3: /a:x/y: Referenced type \"texts\" not found",
     );
     body_refused(
         "container y {}\n container x {\n uses g; }",
