@@ -83,7 +83,8 @@ pub(crate) fn walk(name: Option<&str>, json: &str, to: &mut impl Elements) {
                         walk(Some(&name), value, to);
                     }
                 }
-                Some(Kind::String) => to.text(&string_value(json).unwrap_or_default()),
+                // What is no string after all is written as it is.
+                Some(Kind::String) => to.text(string_value(json).as_deref().unwrap_or(json)),
                 Some(Kind::Null) | None => {}
                 Some(_) => to.text(json),
             }

@@ -319,7 +319,7 @@ fn shuffled(value: &serde_json::Value, random: &mut StdRng) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases((300 * ProptestConfig::default().cases).div_ceil(256)))]
 
     #[test]
     fn data_is_read_as_it_was_written(seed: u64) {

@@ -30,11 +30,11 @@ fn push(out: &mut Vec<u8>, text: &str, is_attribute: bool) {
             0xef if matches!(bytes.get(at + 1..at + 3), Some([0xbf, 0xbe | 0xbf])) => ("\u{fffd}", 3),
             _ => continue,
         };
-        out.extend_from_slice(bytes.get(from..at).unwrap_or_default());
+        out.extend_from_slice(bytes.get(from..at).expect("what was escaped ends before"));
         out.extend_from_slice(escape.as_bytes());
         from = at + length;
     }
-    out.extend_from_slice(bytes.get(from..).unwrap_or_default());
+    out.extend_from_slice(bytes.get(from..).expect("what was escaped lies within"));
 }
 
 /// A name that XML takes: others have `_` for what it does not take.
