@@ -3,6 +3,7 @@
 mod kills;
 mod model;
 mod races;
+mod reads;
 mod schema_sets;
 mod versions;
 

@@ -175,6 +175,34 @@ async fn pages_that_a_writer_left_are_swept() {
 }
 
 #[tokio::test]
+async fn two_versions_are_compared() {
+    let clock = clock();
+    let configs = made(store::testing::memory(clock.clone()), clock, 1).await;
+    let anchor = anchor_with(&configs, "a", &large(1_000, 400)).await;
+    let first = anchor.version().await.unwrap();
+    write(&anchor, set_count(anchor.schema(), "i5", -1)).await;
+    write(&anchor, remove(anchor.schema(), "i700")).await;
+    write(&anchor, add(anchor.schema(), &[one("new", 1)])).await;
+    let last = anchor.version().await.unwrap();
+    // Nothing is in memory.
+    let other =
+        Configs::new(configs.store().beside(), self::clock(), options(1)).anchor("d", "a").await.unwrap();
+    let of = async |from, to, max| other.diff((from, to), max, Deadline::default()).await;
+    let path = |name: &str| format!("/shop/item[@name='{name}']");
+    let mut found: Vec<_> =
+        of(first, last, 10).await.unwrap().into_iter().map(|it| (it.path, it.action)).collect();
+    found.sort_by(|one, two| one.0.cmp(&two.0));
+    let expected =
+        [(path("i5"), Action::Replace), (path("i700"), Action::Remove), (path("new"), Action::Create)];
+    assert_eq!(found, expected);
+    assert_eq!(of(last, last, 10).await.unwrap(), []);
+    let all = of(VersionId(0), first, 10).await.unwrap();
+    assert_eq!(all, [VersionDifference { action: Action::Create, path: "/shop".into() }]);
+    assert!(of(first, last, 2).await.unwrap_err().to_string().contains("differences_max"));
+    assert!(matches!(of(VersionId(9), last, 1).await, Err(Error::UnknownVersion { .. })));
+}
+
+#[tokio::test]
 async fn a_whole_tree_is_loaded_at_once() {
     let clock = clock();
     let configs = made(store::testing::plain(clock.clone()), clock.clone(), 1).await;
