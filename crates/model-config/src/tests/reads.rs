@@ -44,7 +44,7 @@ async fn queries_find_what_a_walk_finds_within_limits() {
 #[tokio::test]
 async fn a_long_read_goes_on_where_it_was() {
     let many = large(3_000, 200);
-    let (configs, anchor) = shop_with(&many).await;
+    let (configs, _) = shop_with(&many).await;
     // A cache that has room for few pages.
     let small = ConfigOptions { page_cache_bytes: 64 << 10, ..options(1) };
     let other = Configs::new(configs.store().clone(), clock(), small);
