@@ -43,7 +43,7 @@ impl<'a> Tree<'a> {
             let levels = here.depth(schema) - base;
             let Some(node) = record.node().filter(|_| levels > 0) else { continue };
             if !depth.has(levels) {
-                cursor.seek(&here.parent(schema).unwrap_or_default().above());
+                cursor.seek(&here.parent(schema).expect("the top is never too deep").above());
                 continue;
             }
             close(&mut open, &mut top, levels - 1);

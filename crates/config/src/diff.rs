@@ -282,7 +282,7 @@ impl<'a> Walk<'a> {
         if !is_ordered || self.ordered.contains(&(parent_old.0.clone(), list)) {
             return Ok(Vec::new());
         }
-        let parent_new = of_new.parent(schema).unwrap_or_default();
+        let parent_new = of_new.parent(schema).expect("an entry of a list has a parent");
         let moved = order::moved((old, &parent_old), (new, &parent_new), list)?;
         self.ordered.insert((parent_old.0, list));
         Ok(moved)

@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
                     let is_container =
                         matches!(self.schema().node(step.node).kind, NodeKind::Container { .. });
                     if !is_container || !matches!(place, Place::Made(_)) {
-                        let rest = steps.get(at..).unwrap_or_default();
+                        let rest = steps.get(at..).expect("a step is one of them");
                         return Err(ApplyError::NotFound(vec![self.path_of_steps(&label, rest)?]));
                     }
                     let made = label.container(self.schema().node(step.node).slot);
@@ -192,7 +192,7 @@ impl<'a> Draft<'a> {
         }
         for (label, record) in found {
             let start = parent.container(slot).as_bytes().len();
-            let order = label.as_bytes().get(start..).unwrap_or_default();
+            let order = label.as_bytes().get(start..).expect("an entry lies below its parent");
             let keys: Vec<&str> = key_values(self.schema(), &record).flatten().collect();
             let key = index_key(parent.as_bytes(), slot, keys.into_iter());
             self.points.insert(key, Some(Bytes::copy_from_slice(order)));
@@ -301,7 +301,7 @@ impl<'a> Draft<'a> {
             let mut entries = self.range(from, &[from, &[ABOVE]].concat());
             while let Some(key) = entries.next()? {
                 let value = self.get(&key)?;
-                let rest = key.strip_prefix(from).unwrap_or_default();
+                let rest = key.strip_prefix(from).expect("what lies below begins so");
                 moved.push(([to, rest].concat(), value));
             }
         }
@@ -315,7 +315,8 @@ impl<'a> Draft<'a> {
             let slot = self.schema().node(node).slot;
             let keys: Vec<&str> = key_values(self.schema(), &record).flatten().collect();
             let start = parent.container(slot).as_bytes().len();
-            let order = Bytes::copy_from_slice(new.as_bytes().get(start..).unwrap_or_default());
+            let order =
+                Bytes::copy_from_slice(new.as_bytes().get(start..).expect("an entry lies below its parent"));
             self.points.insert(index_key(parent.as_bytes(), slot, keys.into_iter()), Some(order));
         }
         self.forget_index();
@@ -334,7 +335,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn path(&self, label: &Label) -> Result<String, Fault> {
         let position = |entry: &Label| {
             let step = entry.steps(self.schema()).last().expect("an entry of a list has a step");
-            let parent = entry.parent(self.schema()).unwrap_or_default();
+            let parent = entry.parent(self.schema()).expect("an entry of a list has a parent");
             let (mut entries, mut position) = (self.list(&parent, step.node), 0);
             while entries.next_entry()?.is_some_and(|other| other < *entry) {
                 position += 1;

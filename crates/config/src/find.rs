@@ -127,7 +127,7 @@ impl<'a> Tree<'a> {
     /// How many entries of its list are before one.
     fn position(&self, label: &Label) -> Result<usize, Fault> {
         let step = label.steps(self.schema).last().expect("an entry of a list has a step");
-        let parent = Label(label.as_bytes().get(..step.start).unwrap_or_default().into());
+        let parent = label.head(step.start);
         let (mut entries, mut position) = (self.entries(&parent, step.node), 0);
         while entries.next_label()?.is_some_and(|other| other < *label) {
             position += 1;
@@ -202,7 +202,7 @@ pub(crate) fn spell_path<'a>(
         path.push('/');
         path.push_str(&schema.node(step.node).name);
         let NodeKind::List { keys, .. } = &schema.node(step.node).kind else { continue };
-        let entry = Label(label.as_bytes().get(..step.end).unwrap_or_default().into());
+        let entry = label.head(step.end);
         if keys.is_empty() {
             let _ = write!(path, "[{}]", position(&entry)? + 1);
         } else if let Some(record) = record(&entry)? {

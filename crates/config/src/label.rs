@@ -93,6 +93,11 @@ impl Label {
         self.steps(schema).count()
     }
 
+    /// The label of its first steps, which end there.
+    pub(crate) fn head(&self, end: usize) -> Self {
+        Self(self.0.get(..end).expect("a step ends in its label").into())
+    }
+
     /// The label of a container below this one.
     pub(crate) fn container(&self, slot: u32) -> Self {
         let mut bytes = self.0.clone();
@@ -216,7 +221,7 @@ impl LabelPath {
             self.nodes.pop();
         }
         self.label.0.truncate(common);
-        self.label.0.extend_from_slice(key.get(common..).unwrap_or_default());
+        self.label.0.extend_from_slice(key.get(common..).expect("it has what both have"));
         let (mut at, mut node) = self.nodes.last().map_or((0, None), |(end, node)| (*end, Some(*node)));
         while at < key.len() {
             let step = Steps { schema, bytes: &self.label.0, at, parent: node }.next();

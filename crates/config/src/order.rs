@@ -95,7 +95,7 @@ impl Order {
         while let Some(length) = integer_len(rest) {
             let (bytes, more) = rest.split_at(length);
             integers.push(integer_of(bytes));
-            rest = more.get(1..).unwrap_or_default();
+            rest = more.split_first().map_or(&[], |(_, deeper)| deeper);
         }
         integers
     }

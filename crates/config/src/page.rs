@@ -12,10 +12,10 @@
 //!
 //! A restart is the position of an entry that shares nothing; the first entry is one.
 
-mod build;
-pub(crate) mod entries;
 mod id;
 mod summary;
+pub(crate) mod entries;
+mod build;
 
 use bytes::Bytes;
 use store::wire::{Malformed, Reader};

@@ -85,8 +85,8 @@ impl<'d> Delta<'d> {
             self.points.split_at(self.points.partition_point(|(key, _)| key.as_slice() < end));
         let ended = self.removed.partition_point(|(_, last)| last.as_slice() <= end);
         let begun = self.removed.partition_point(|(first, _)| first.as_slice() < end);
-        let removed = self.removed.get(..begun).unwrap_or_default();
-        let more = self.removed.get(ended..).unwrap_or_default();
+        let removed = self.removed.get(..begun).expect("a partition point is at most the length");
+        let more = self.removed.get(ended..).expect("a partition point is at most the length");
         (Self { points, removed }, Self { points: more_points, removed: more })
     }
 
@@ -121,7 +121,7 @@ impl<'a> Rewrite<'a> {
     /// A tree that was inline: it is again, or gets pages and a key index.
     fn inline(&mut self, page: &Page, delta: Delta<'_>) -> Option<Body> {
         let records = delta.points.partition_point(|(key, _)| is_record(key));
-        let points = delta.points.get(..records).unwrap_or_default();
+        let points = delta.points.get(..records).expect("a partition point is at most the length");
         let mut run = self.merge(page, Delta { points, ..delta })?;
         if let Some(page) = inline_page(&run, self.limits.inline_bytes_max) {
             return Some(Body::Inline(page));

@@ -81,15 +81,16 @@ impl<'a> Side<'a> {
 
     /// What the label of the entry has behind that of the walk.
     pub(super) fn relative(&self) -> &[u8] {
-        self.label().as_bytes().get(self.base.as_bytes().len()..).unwrap_or_default()
+        self.label().as_bytes().get(self.base.as_bytes().len()..).expect("the entry lies within the walk")
     }
 
     /// The label here of what the entry of another side lies in.
     pub(super) fn translate(&self, other: &Side<'_>) -> Label {
-        let parent = other.label().parent(self.tree.schema).unwrap_or_default();
-        let rest = parent.as_bytes().get(other.base.as_bytes().len()..).unwrap_or_default();
+        let parent = other.label().parent(self.tree.schema);
+        let below = parent.as_ref().and_then(|parent| parent.as_bytes().strip_prefix(other.base.as_bytes()));
         let mut label = self.base.clone();
-        label.0.extend_from_slice(rest);
+        // What the walks begin with has its parent outside, and is the same entry on both sides.
+        below.into_iter().for_each(|below| label.0.extend_from_slice(below));
         label
     }
 

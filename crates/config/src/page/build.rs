@@ -45,7 +45,7 @@ impl PageBuilder {
         if is_restart {
             self.restarts.push(u16::try_from(self.entries.len()).expect("pages have less than 64 KiB"));
         }
-        let suffix = key.get(shared..).unwrap_or_default();
+        let suffix = key.get(shared..).expect("a key has what it shares");
         put_varint(&mut self.entries, shared as u64);
         put_varint(&mut self.entries, suffix.len() as u64);
         self.entries.extend_from_slice(suffix);

@@ -227,7 +227,7 @@ impl Entries {
 
     fn restart_key(&self, number: usize) -> &[u8] {
         let body = self.page.body();
-        let rest = body.get(self.page.restart(number)..).unwrap_or_default();
+        let rest = body.get(self.page.restart(number)..).expect("restarts are checked");
         let mut reader = Reader::new(rest);
         let key = reader.varint().and_then(|_| reader.bytes());
         key.expect("pages are checked when they are read from the store")

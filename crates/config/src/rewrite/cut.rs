@@ -168,7 +168,7 @@ impl Rewrite<'_> {
         let mut cut = Vec::new();
         let mut start = 0;
         for end in plan(&sizes, (self.limits.interior_bytes_max, 2), is_append) {
-            let below = children.get(start..end).unwrap_or_default();
+            let below = children.get(start..end).expect("pages end among what they hold");
             start = end;
             let (mut page, mut sum) = (PageBuilder::new(PageKind::Interior), Sum::default());
             for (key, child) in below {
@@ -273,7 +273,7 @@ fn plan(sizes: &[usize], (bytes_max, count_min): (usize, usize), is_append: bool
     }
     if !ends.is_empty() && !is_append && bytes < bytes_max / 2 {
         let before = ends.len().checked_sub(2).and_then(|at| ends.get(at).copied()).unwrap_or(0);
-        let two = sizes.get(before..).unwrap_or_default();
+        let two = sizes.get(before..).expect("pages end among what they hold");
         let half = two.iter().sum::<usize>() / 2;
         let mut sum = 0;
         let count = two.iter().take_while(|size| {
