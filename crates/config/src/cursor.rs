@@ -27,6 +27,8 @@ struct Only {
     wanted: SmallVec<[NodeId; 4]>,
     /// Those that may have wanted ones below.
     above: SmallVec<[NodeId; 8]>,
+    /// Nodes that were met, and whether the schema has any below them.
+    known: SmallVec<[(Option<NodeId>, bool); 8]>,
 }
 
 impl<'a> Tree<'a> {
@@ -106,7 +108,8 @@ impl<'a> Cursor<'a> {
             self.path.go(self.scan.tree().schema(), self.scan.key());
             let node = self.path.node();
             let (is_wanted, has_below) = self.only.as_ref().map_or((true, true), |only| only.of(node));
-            if !has_below {
+            let schema = self.scan.tree().schema();
+            if !has_below && self.only.as_mut().is_none_or(|only| only.can_have_below(schema, node)) {
                 self.scan.skip_to(&self.path.label().above().0);
             }
             self.is_ahead = is_wanted;
@@ -126,7 +129,19 @@ impl Only {
         above.dedup();
         let mut wanted: SmallVec<[NodeId; 4]> = nodes.into();
         wanted.sort_unstable();
-        Self { wanted, above }
+        Self { wanted, above, known: SmallVec::new() }
+    }
+
+    /// Whether the schema has containers or lists below a node at all. Cost: O(1) for the nodes that it was first asked of.
+    fn can_have_below(&mut self, schema: &Schema, node: Option<NodeId>) -> bool {
+        if let Some((_, can)) = self.known.iter().find(|(other, _)| *other == node) {
+            return *can;
+        }
+        let can = schema.children(node).iter().any(|child| schema.is_entry(*child));
+        if self.known.len() < self.known.inline_size() {
+            self.known.push((node, can));
+        }
+        can
     }
 
     /// Whether an entry of this node is wanted, and whether one below it may be.

@@ -14,8 +14,9 @@ mod condition;
 mod resolve;
 mod labels;
 mod distinct;
-mod evaluation;
+mod state;
 mod runner;
+mod evaluation;
 mod composite;
 mod address;
 #[cfg(test)]
@@ -26,7 +27,7 @@ use lang_yang::{NodeId, Schema};
 
 pub use address::{Address, AddressError};
 pub use composite::{CompositeAnswer, CompositeEvaluation};
-pub use evaluation::{Answer, Evaluation, Progress};
+pub use state::{Answer, Evaluation, Progress};
 
 use resolve::Target;
 

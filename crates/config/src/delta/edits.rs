@@ -129,8 +129,8 @@ pub fn edits(schema: &Schema, changes: Vec<Change>) -> Result<Vec<Edit>, ChangeE
                 if source.is_none() && target.is_none() {
                     return Err(ChangeError::NoData("replace", "neither sourceData nor targetData"));
                 }
-                let (source, target) = (source.unwrap_or_default(), target.unwrap_or_default());
-                replace(schema, &subject.parent, &source, &target, &mut edits)?;
+                let nodes = |content: Option<Content>| content.map_or(Vec::new(), |content| content.children);
+                replace(schema, &subject.parent, &nodes(source), &nodes(target), &mut edits)?;
             }
         }
     }
@@ -151,21 +151,21 @@ fn create(parent: Vec<Step>, content: Content, edits: &mut Vec<Edit>) {
 fn replace(
     schema: &Schema,
     parent: &[Step],
-    source: &Content,
-    target: &Content,
+    source: &[DataNode],
+    target: &[DataNode],
     edits: &mut Vec<Edit>,
 ) -> Result<(), ChangeError> {
-    if !target.children.is_empty() {
+    if !target.is_empty() {
         let options = MergeOptions { must_exist: true, leaf_lists: LeafLists::Replace };
-        let nodes = target.children.clone();
+        let nodes = target.to_vec();
         edits.push(Edit::Merge { parent: Place::Steps(parent.to_vec()), nodes, options });
     }
-    for node in &source.children {
+    for node in source {
         let keys = schema.keys(node.schema);
         let is_it = |other: &&DataNode| {
             other.schema == node.schema && keys.iter().all(|key| value(node, *key) == value(other, *key))
         };
-        let after = target.children.iter().find(is_it);
+        let after = target.iter().find(is_it);
         let is_gone = |leaf: &&Leaf| {
             !keys.contains(&leaf.schema)
                 && !after

@@ -9,7 +9,7 @@ use crate::record::Record;
 /// Adds an entry to the path of its parent.
 pub(super) fn push_entry(xpath: &mut String, schema: &Schema, record: &Record<'_>) {
     if let Some(node) = record.node() {
-        let values = key_values(schema, record).map(Option::unwrap_or_default).collect();
+        let values = key_values(schema, record).map(|key| key.unwrap_or("")).collect();
         push(xpath, schema, node, values);
     }
 }

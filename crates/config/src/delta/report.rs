@@ -247,7 +247,11 @@ impl Delta {
                 target: part(trees.target.schema(), target.node, changed.target),
             });
         }
-        if self.options.depth.has(level as usize + 1) {
+        let has_below = |tree: &Tree<'_>, node| {
+            tree.schema().children(Some(node)).iter().any(|child| tree.schema().is_entry(*child))
+        };
+        let has_below = has_below(&trees.source, source.node) || has_below(&trees.target, target.node);
+        if has_below && self.options.depth.has(level as usize + 1) {
             let (source, target) = (Siblings::below(source.label), Siblings::below(target.label));
             self.work.push(Work::Match(Box::new(Match { source, target, xpath, level: level + 1 })));
         }

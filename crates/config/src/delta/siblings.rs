@@ -157,9 +157,7 @@ impl Family<'_, '_> {
             Some(entry) if self.has_no_keys(entry) => vec![self.rank(at).to_string()],
             Some(entry) => {
                 let record = entry.record(self.tree);
-                key_values(self.tree.schema(), &record)
-                    .map(|key| key.unwrap_or_default().to_owned())
-                    .collect()
+                key_values(self.tree.schema(), &record).map(|key| key.unwrap_or("").to_owned()).collect()
             }
             None => Vec::new(),
         }

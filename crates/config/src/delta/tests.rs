@@ -333,7 +333,7 @@ fn expected(source: &Shop, target: &Shop, levels: usize) -> Vec<Row> {
 #[test]
 fn random_flat_reports_are_as_the_definition_says() {
     let mut rows = 0;
-    for seed in 0..80 {
+    for seed in store::testing::seeds(80) {
         let mut random = StdRng::seed_from_u64(seed);
         let (mut source, mut target) = (random_shop(&mut random), random_shop(&mut random));
         let levels = random.random_range(0..4);

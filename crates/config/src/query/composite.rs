@@ -107,7 +107,7 @@ impl CompositeEvaluation {
         below: Option<&[Label]>,
     ) -> Vec<Label> {
         let mut selections = query.conditions().iter().map(|one| self.select_one(one, candidates, below));
-        let mut selected = selections.next().unwrap_or_default();
+        let Some(mut selected) = selections.next() else { return Vec::new() };
         match query.operator() {
             Operator::And => {
                 while !selected.is_empty() {

@@ -8,7 +8,7 @@ impl Label {
     /// Of the ancestor that has so many steps, or itself. Cost: O(length).
     pub(crate) fn prefix(&self, schema: &Schema, depth: usize) -> Self {
         let end = self.steps(schema).take(depth).last().map_or(0, |step| step.end);
-        Self(self.as_bytes().get(..end).unwrap_or_default().into())
+        Self(self.as_bytes().get(..end).expect("a step ends within its label").into())
     }
 
     /// The least label that is above this one, which is that of something below it.

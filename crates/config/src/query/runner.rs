@@ -10,8 +10,8 @@ use lang_yang::NodeId;
 use super::Query;
 use super::condition::leaves_named;
 use super::distinct::Distinct;
-use super::evaluation::{Evaluation, Frame, Phase, Progress, Source};
 use super::resolve::{Answered, Level, Target};
+use super::state::{Behind, Evaluation, Frame, Phase, Progress, Source};
 use crate::cursor::Cursor;
 use crate::label::Label;
 use crate::record::Record;
@@ -30,8 +30,12 @@ pub(super) struct Runner<'r, 't> {
 enum Outcome {
     /// The next entry, perhaps one below it.
     Next,
+    /// The next entry that is not below it, and what is below it might be taken for a target.
+    Skip,
     /// The next entry that is not below it.
     Past,
+    /// The same, and it is answered itself.
+    Itself,
     /// What is below it, and then the next that is not.
     Descend(Frame),
     /// These are answered; then the next entry that is not below it, or not below the ancestor that has so many levels.
@@ -96,7 +100,7 @@ impl<'r, 't> Runner<'r, 't> {
             return Ok(());
         };
         let outcome = self.look_at(query, &label, record.as_ref())?;
-        self.settle(&label, outcome);
+        self.settle(label, outcome);
         Ok(())
     }
 
@@ -135,7 +139,7 @@ impl<'r, 't> Runner<'r, 't> {
         let Some(record) = record.or(read.as_ref()) else { return Ok(Outcome::Past) };
         let behind = || if is_merged { Outcome::Next } else { Outcome::Past };
         if level.filter.as_ref().is_some_and(|filter| !filter.passes(record)) {
-            return Ok(behind());
+            return Ok(if is_last || !is_scan { behind() } else { Outcome::Skip });
         }
         if !is_last {
             return if is_scan {
@@ -145,7 +149,7 @@ impl<'r, 't> Runner<'r, 't> {
             };
         }
         if !evaluation.is_inline {
-            return self.found(target, label);
+            return if target.is_itself() { Ok(Outcome::Itself) } else { self.found(target, label) };
         }
         let leaves = target.answers.first().map_or(&[][..], |answered| &answered.attributes);
         add_values(record, leaves, &mut evaluation.values);
@@ -178,12 +182,22 @@ impl<'r, 't> Runner<'r, 't> {
     }
 
     /// Moves on behind an entry.
-    fn settle(&mut self, label: &Label, outcome: Outcome) {
+    fn settle(&mut self, label: Label, outcome: Outcome) {
         match outcome {
-            Outcome::Next => self.move_to(label.below(), false),
-            Outcome::Past => self.move_to(label.above(), true),
+            Outcome::Next => self.move_to(label, false),
+            Outcome::Past => self.move_to(label, true),
+            Outcome::Skip => {
+                if let Some(Some(cursor)) = self.cursors.last_mut() {
+                    cursor.skip_below();
+                }
+                self.move_to(label, true);
+            }
+            Outcome::Itself => {
+                self.evaluation.labels.push(label.clone());
+                self.move_to(label, self.evaluation.search.len() == 1);
+            }
             Outcome::Descend(frame) => {
-                self.move_to(label.above(), true);
+                self.move_to(label, true);
                 self.evaluation.frames.push(frame);
             }
             Outcome::Found { labels, past } => {
@@ -195,44 +209,43 @@ impl<'r, 't> Runner<'r, 't> {
                     }
                     self.evaluation.labels.push(found);
                 }
-                match self.evaluation.search.len() > 1 {
-                    true => self.move_to(label.below(), false),
-                    false => self.move_past(label, past),
-                }
+                self.move_past(label, past);
             }
         }
     }
 
-    /// The last frame goes on from here.
-    fn move_to(&mut self, next: Label, is_past: bool) {
-        match self.evaluation.frames.last_mut().map(|frame| &mut frame.source) {
-            Some(Source::Labels(labels)) => {
+    /// The last frame goes on behind an entry, or behind all that is below it: over what is below entries of a list, and of what is
+    /// searched for, a cursor passes by itself.
+    fn move_to(&mut self, label: Label, is_past: bool) {
+        let Some(frame) = self.evaluation.frames.last_mut() else { return };
+        match &mut frame.source {
+            Source::Labels(labels) => {
                 labels.pop();
             }
-            Some(Source::Entries { from, .. } | Source::Scan { from, .. }) => *from = Some(next),
-            None => {}
-        }
-        if let Some(Some(cursor)) = self.cursors.last_mut().filter(|_| is_past) {
-            cursor.skip_below();
+            Source::Entries { from, .. } | Source::Scan { from, .. } => {
+                *from = Some(Behind { label, is_past })
+            }
         }
     }
 
     /// Everything goes on behind the ancestor that has so many levels: all below it would be answered by the same.
-    fn move_past(&mut self, label: &Label, depth: usize) {
-        let ancestor = self.prefix(label, depth);
+    fn move_past(&mut self, label: Label, depth: usize) {
+        let ancestor = self.prefix(&label, depth);
+        let levels = label.depth(self.tree.schema());
         while let Some(frame) = self.evaluation.frames.last_mut() {
+            let is_above = frame.level < depth;
             match &mut frame.source {
-                Source::Scan { from, .. } if frame.level < depth => {
+                Source::Scan { from, .. } if is_above => {
                     if let Some(Some(cursor)) = self.cursors.last_mut() {
                         cursor.seek(&ancestor.above());
                     }
-                    *from = Some(ancestor.above());
+                    *from = Some(Behind { label: ancestor, is_past: true });
                     return;
                 }
-                // Its entry is the ancestor itself, or one that holds it.
-                _ if frame.level < depth => {
-                    if label.depth(self.tree.schema()) == frame.level + 1 {
-                        self.move_to(label.above(), true);
+                // Its entry is the one that was found, or one that holds the ancestor, which it has left already.
+                _ if is_above => {
+                    if levels == frame.level + 1 {
+                        self.move_to(label, true);
                     }
                     return;
                 }
@@ -316,8 +329,8 @@ fn open<'t>(tree: Tree<'t>, query: &Query, search: &[usize], frame: &Frame) -> C
             (tree.cursor(within).only(&wanted), from)
         }
     };
-    if let Some(from) = from {
-        cursor.seek(from);
+    if let Some(Behind { label, is_past }) = from {
+        cursor.seek(&if *is_past { label.above() } else { label.below() });
     }
     cursor
 }

@@ -21,7 +21,7 @@ const LEAVES: [&str; 10] =
 #[test]
 fn random_paths_find_what_the_definition_says() {
     let (mut found, mut asked, mut paged) = (0, 0, 0);
-    for seed in 0..TREES {
+    for seed in store::testing::seeds(TREES) {
         let mut random = StdRng::seed_from_u64(seed);
         let schema = schema();
         let content = random_content(&schema, &mut random);

@@ -1,0 +1,96 @@
+//! Where an evaluation is.
+
+use std::sync::Arc;
+
+use lang_yang::Value;
+
+use super::Query;
+use super::distinct::Distinct;
+use crate::label::Label;
+
+/// A query being carried out. It belongs to one version of one tree.
+#[derive(Debug)]
+pub struct Evaluation {
+    pub(super) query: Arc<Query>,
+    pub(super) results_max: usize,
+    /// What is still to be searched, the next one last: positions among the targets of the query. Several at once only if one
+    /// cursor from the top finds them all.
+    pub(super) searches: Vec<Vec<usize>>,
+    /// What is searched now.
+    pub(super) search: Vec<usize>,
+    /// What is under way: each frame lies below the entry that the frame before it was at.
+    pub(super) frames: Vec<Frame>,
+    pub(super) labels: Vec<Label>,
+    /// What was found last for each answer of the target.
+    pub(super) last: Vec<Label>,
+    pub(super) values: Distinct,
+    /// Whether values are read where their entries are found.
+    pub(super) is_inline: bool,
+    /// Of the labels found, how many had their values read.
+    pub(super) read: usize,
+    pub(super) phase: Phase,
+    pub(super) steps: u64,
+}
+
+/// What an evaluation came to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Progress {
+    /// All is found.
+    Done,
+    /// The steps that it was allowed are taken: it goes on when it is run again.
+    More,
+    /// There are more results than are allowed. It does not go on.
+    TooMany,
+}
+
+/// What a query found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// Entries, in document order, each once.
+    Entries(Vec<Label>),
+    /// Distinct values of a leaf, in the order in which they come in the document.
+    Values(Vec<Value>),
+}
+
+/// How far an evaluation is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Phase {
+    /// Entries are searched for.
+    Search,
+    /// Values of the entries that were found are read.
+    Values,
+    Done,
+}
+
+/// Entries that are gone through.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// The level that they are of, from 0 on; in a scan the first of its levels.
+    pub(super) level: usize,
+    pub(super) source: Source,
+}
+
+/// A place behind an entry.
+#[derive(Debug)]
+pub(super) struct Behind {
+    pub(super) label: Label,
+    /// Whether it is behind all that is below the entry, too.
+    pub(super) is_past: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Source {
+    /// These, the next one last.
+    Labels(Vec<Label>),
+    /// Of the list of the level, from here on.
+    Entries { within: Label, from: Option<Behind> },
+    /// Of the level and those below it, from here on.
+    Scan { within: Label, from: Option<Behind> },
+}
+
+impl Evaluation {
+    /// How many results there are so far.
+    pub(super) fn found(&self) -> usize {
+        self.labels.len().max(self.values.len())
+    }
+}
