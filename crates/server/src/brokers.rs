@@ -15,6 +15,12 @@ const TENANT_PATH: &str = "/ngsi-ld/ex/v1/tenants/{name}";
 /// GET `/actuator/health`
 const HEALTH: Operation = Operation::new("brokers", "actuatorHealth", "The same as /health/ready.")
     .gives(&[(200, done("Health")), (503, Gives::new("Not now: why.", json_of("Health")))]);
+/// GET `/actuator/health/liveness`
+const LIVENESS: Operation = Operation::new("brokers", "actuatorLiveness", "The same as /health/live.")
+    .gives(&[(200, done("Health"))]);
+/// GET `/actuator/health/readiness`
+const READINESS: Operation = Operation::new("brokers", "actuatorReadiness", "The same as /health/ready.")
+    .gives(&[(200, done("Health")), (503, Gives::new("Not now: why.", json_of("Health")))]);
 /// GET `/actuator/info`
 const INFO: Operation = Operation::new("brokers", "actuatorInfo", "What this server is built of.")
     .gives(&[(200, done("BuildInfo"))]);
@@ -43,6 +49,8 @@ pub(crate) fn front_end(admin: &Admin, entities: &Entities) -> FrontEnd {
         prefix: "/",
         routes: vec![
             get("/actuator/health", &HEALTH, handler(admin, ready)),
+            get("/actuator/health/liveness", &LIVENESS, handler(admin, live)),
+            get("/actuator/health/readiness", &READINESS, handler(admin, ready)),
             get("/actuator/info", &INFO, handler(admin, info)),
             get("/ngsi-ld/ex/v1/ping", &PING, handler(admin, live)),
             get("/ngsi-ld/ex/v1/version", &VERSION, handler(admin, version)),

@@ -9,6 +9,7 @@ mod job;
 mod recompress;
 mod algorithms;
 mod clock;
+mod configs;
 mod fold;
 mod graphs;
 mod history;
@@ -40,6 +41,7 @@ const JOBS: &[Job] = &[
     recompress::JOB,
     rebucket::JOB,
     graphs::JOB,
+    configs::JOB,
     hooks::JOB,
     algorithms::JOB,
 ];

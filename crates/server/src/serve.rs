@@ -200,11 +200,13 @@ impl Server {
         });
         let runtime = Handle::current();
         let listening = Arc::new(Listening::new(app, Arc::clone(&connections), tls, limits, runtime));
-        let wiring::Models { entities, repositories, graphs, users: _, algorithms, lane: _ } = models;
+        let wiring::Models { entities, repositories, graphs, configs, users: _, algorithms, lane: _ } =
+            models;
         let work = Work {
             entities,
             repositories,
             graphs,
+            configs,
             algorithms,
             store: store.clone(),
             clock: clock.clone(),
@@ -325,6 +327,8 @@ mod tests {
         "DELETE /graphspaces/{graphspace}/auth/logout",
         "GET /",
         "GET /actuator/health",
+        "GET /actuator/health/liveness",
+        "GET /actuator/health/readiness",
         "GET /actuator/info",
         "GET /apis",
         "GET /auth/verify",

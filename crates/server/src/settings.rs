@@ -14,6 +14,8 @@ mod contexts;
 mod series;
 mod tsm;
 mod hugegraph;
+mod config;
+mod cps;
 mod auth;
 mod hooks;
 mod http;
@@ -59,6 +61,10 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) hugegraph: hugegraph::HugeGraph,
     #[command(flatten)]
+    pub(crate) config: config::Config,
+    #[command(flatten)]
+    pub(crate) cps: cps::Cps,
+    #[command(flatten)]
     pub(crate) auth: auth::Auth,
     #[command(flatten)]
     pub(crate) hooks: hooks::Hooks,
@@ -83,6 +89,8 @@ pub(crate) const TABLES: &[Table] = &[
     series::Series::TABLE,
     tsm::Tsm::TABLE,
     hugegraph::HugeGraph::TABLE,
+    config::Config::TABLE,
+    cps::Cps::TABLE,
     auth::Auth::TABLE,
     hooks::Hooks::TABLE,
     Http::TABLE,
@@ -112,6 +120,8 @@ impl Settings {
         self.series.check()?;
         self.tsm.check()?;
         self.hugegraph.check()?;
+        self.config.check()?;
+        self.cps.check()?;
         self.auth.check()?;
         self.hooks.check()?;
         self.history.check()

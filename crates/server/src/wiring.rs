@@ -8,6 +8,7 @@ use api_http::{FrontEnd, MemoryBudget};
 use api_hugegraph::{AccessOptions, AlgorithmJobs, AlgorithmOptions, Users};
 use api_ngsi_ld::Api;
 use delivery::BackOff;
+use model_config::{ConfigOptions, Configs};
 use model_entities::{Entities, IndexPolicy, Options};
 use model_graph::{GraphOptions, Graphs};
 use model_series::{Repositories, SeriesOptions, StrandOptions};
@@ -32,6 +33,7 @@ pub(crate) struct Models {
     pub(crate) entities: Entities,
     pub(crate) repositories: Repositories,
     pub(crate) graphs: Graphs,
+    pub(crate) configs: Configs,
     /// Who may ask.
     pub(crate) users: Users,
     pub(crate) algorithms: AlgorithmJobs,
@@ -56,6 +58,7 @@ impl Models {
             entities: Entities::new(store.clone(), entity_options(settings)).in_lane(lane.clone()),
             repositories: Repositories::new(store.clone(), series_options(settings)),
             graphs,
+            configs: Configs::new(store.clone(), clock.clone(), config_options(settings, threads)),
             algorithms,
             lane: lane.clone(),
         }
@@ -109,6 +112,10 @@ pub(crate) fn front_ends(
         let api = api_tsm::Api::new(models.repositories.clone(), clock.clone(), limits);
         front_ends.extend(api_tsm::front_ends(&api));
     }
+    if settings.cps.served == Switch::On {
+        let api = api_cps::Api::new(models.configs.clone(), cps_limits(settings));
+        front_ends.extend(api_cps::front_ends(&api));
+    }
     if users.is_on() {
         front_ends.iter_mut().for_each(|front_end| guard(front_end, &users));
     }
@@ -134,6 +141,9 @@ pub(crate) fn apis(settings: &Settings) -> Vec<Served> {
     }
     if settings.hugegraph.served == Switch::On {
         apis.push(("HugeGraph", "/graphspaces", "/hugegraph/docs"));
+    }
+    if settings.cps.served == Switch::On {
+        apis.push(("CPS", "/cps/api", "/cps/docs"));
     }
     apis
 }
@@ -177,6 +187,35 @@ fn graph_options(settings: &Settings) -> GraphOptions {
         tenants_max: settings.entities.tenants_max,
         graphs_max: settings.hugegraph.graphs_max,
         buckets: settings.general.buckets,
+    }
+}
+
+fn config_options(settings: &Settings, threads: usize) -> ConfigOptions {
+    let config = &settings.config;
+    ConfigOptions {
+        tenants_max: settings.entities.tenants_max,
+        dataspaces_max: config.dataspaces_max,
+        schema_sets_max: config.schema_sets_max,
+        schema_set_bytes_max: config.schema_set_bytes_max.as_usize(),
+        tree_bytes_max: config.tree_bytes_max.as_usize(),
+        versions_max: config.versions_max,
+        version_age_max: config.version_age_max.0,
+        page_cache_bytes: config.page_cache_bytes.as_usize(),
+        schema_cache_bytes: config.schema_cache_bytes.as_usize(),
+        lane_slots: settings.load.threads(threads),
+        buckets: settings.general.buckets,
+    }
+}
+
+fn cps_limits(settings: &Settings) -> api_cps::Limits {
+    api_cps::Limits {
+        depth_max: settings.http.depth_max,
+        body_nodes_max: settings.cps.body_nodes_max,
+        upload_bytes_max: settings.cps.upload_bytes_max.as_usize(),
+        unpacked_bytes_max: settings.config.schema_set_bytes_max.as_usize(),
+        query_nodes_max: settings.cps.query_nodes_max,
+        query_anchors_max: settings.cps.query_anchors_max,
+        stall_max: settings.http.stall_duration_max.0,
     }
 }
 

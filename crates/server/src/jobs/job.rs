@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use api_hugegraph::AlgorithmJobs;
 use futures_util::FutureExt;
+use model_config::Configs;
 use model_entities::Entities;
 use model_graph::Graphs;
 use model_series::Repositories;
@@ -24,6 +25,7 @@ pub(crate) struct Work {
     pub(crate) entities: Entities,
     pub(crate) repositories: Repositories,
     pub(crate) graphs: Graphs,
+    pub(crate) configs: Configs,
     pub(crate) algorithms: AlgorithmJobs,
     pub(crate) store: Store,
     pub(crate) clock: Clock,

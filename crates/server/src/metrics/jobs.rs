@@ -11,5 +11,6 @@ counters! {
         removals: "twinfold_removals_total", "Removed tenants and repositories whose data is gone.";
         indexed: "twinfold_entities_indexed_total", "Entities looked at to index attributes.";
         graph_elements: "twinfold_graph_elements_total", "Vertices and edges that jobs removed or entered into indexes.";
+        config_rows: "twinfold_config_rows_removed_total", "Rows and pages of configuration that a job removed.";
     }
 }
