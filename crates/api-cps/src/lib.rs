@@ -13,11 +13,15 @@ mod operation;
 mod table;
 mod openapi;
 mod upload;
+mod notification;
 mod wire;
 mod routes;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use notification::{
+    EVENTS_MEDIA_TYPE, KafkaEvent, PlaceChange, PlaceData, change_event, events_body, kafka_event,
+};
 pub use state::{Api, Limits};
 
 use api_http::{Document, Frame as _, FrontEnd, Route};

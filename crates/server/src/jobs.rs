@@ -9,6 +9,7 @@ mod job;
 mod recompress;
 mod algorithms;
 mod clock;
+mod config_events;
 mod configs;
 mod fold;
 mod graphs;
@@ -22,6 +23,7 @@ mod trim;
 
 use tokio::task::JoinSet;
 
+pub(crate) use config_events::Sinks;
 pub(crate) use job::Work;
 pub(crate) use notifier::{HooksPolicy, Notifier};
 
@@ -42,6 +44,7 @@ const JOBS: &[Job] = &[
     rebucket::JOB,
     graphs::JOB,
     configs::JOB,
+    config_events::JOB,
     hooks::JOB,
     algorithms::JOB,
 ];

@@ -28,8 +28,8 @@ pub(crate) use exposition::Exposition;
 use figures::Recent;
 use history::HistoryCounters;
 use jobs::JobCounters;
-use notifications::HOOKS;
 pub(crate) use notifications::NotificationMetrics;
+use notifications::{CONFIG_EVENTS, HOOKS};
 use requests::RequestCounters;
 use series::SeriesCounters;
 
@@ -77,6 +77,7 @@ pub(crate) struct Metrics {
     pub(crate) series: SeriesCounters,
     pub(crate) history: HistoryCounters,
     pub(crate) hooks: Arc<NotificationMetrics>,
+    pub(crate) config_events: Arc<NotificationMetrics>,
     /// What jobs skip of series, and of entities.
     pub(crate) series_skips: Arc<SkipLog>,
     pub(crate) entity_skips: Arc<SkipLog>,
@@ -120,6 +121,7 @@ impl Metrics {
             series: SeriesCounters::default(),
             history: HistoryCounters::default(),
             hooks: Arc::new(NotificationMetrics::new(HOOKS)),
+            config_events: Arc::new(NotificationMetrics::new(CONFIG_EVENTS)),
             series_skips: Arc::default(),
             entity_skips: Arc::default(),
         }
@@ -200,6 +202,7 @@ impl Metrics {
         self.history.write(out);
         self.series.write(out);
         self.hooks.write(out);
+        self.config_events.write(out);
         out.counter(
             "twinfold_entities_skipped_total",
             "Entities, or their pasts, that a job failed on and skipped.",

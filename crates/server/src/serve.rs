@@ -213,6 +213,7 @@ impl Server {
             metrics,
             settings: Arc::new(settings.clone()),
             notifier: wiring::notifier(settings)?,
+            sinks: jobs::Sinks::new(settings)?.map(Arc::new),
         };
         Ok(Self { store, admin, connections, listening, work })
     }

@@ -15,6 +15,7 @@ mod series;
 mod tsm;
 mod hugegraph;
 mod config;
+mod config_events;
 mod cps;
 mod auth;
 mod hooks;
@@ -26,6 +27,7 @@ pub(crate) mod file;
 
 use std::path::PathBuf;
 
+pub(crate) use config_events::KafkaLoginKind;
 pub(crate) use contexts::ContextFetch;
 pub(crate) use entities::AttributeIndexes;
 pub(crate) use general::Engine;
@@ -65,6 +67,8 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) cps: cps::Cps,
     #[command(flatten)]
+    pub(crate) config_events: config_events::ConfigEvents,
+    #[command(flatten)]
     pub(crate) auth: auth::Auth,
     #[command(flatten)]
     pub(crate) hooks: hooks::Hooks,
@@ -91,6 +95,7 @@ pub(crate) const TABLES: &[Table] = &[
     hugegraph::HugeGraph::TABLE,
     config::Config::TABLE,
     cps::Cps::TABLE,
+    config_events::ConfigEvents::TABLE,
     auth::Auth::TABLE,
     hooks::Hooks::TABLE,
     Http::TABLE,
@@ -122,6 +127,7 @@ impl Settings {
         self.hugegraph.check()?;
         self.config.check()?;
         self.cps.check()?;
+        self.config_events.check()?;
         self.auth.check()?;
         self.hooks.check()?;
         self.history.check()

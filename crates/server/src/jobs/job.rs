@@ -14,6 +14,7 @@ use model_series::Repositories;
 use store::{Clock, Store};
 use tokio::task::JoinSet;
 
+use super::config_events::Sinks;
 use super::notifier::Notifier;
 use super::ticker::LeasedTicker;
 use crate::metrics::Metrics;
@@ -33,6 +34,8 @@ pub(crate) struct Work {
     pub(crate) settings: Arc<Settings>,
     /// `None` if hooks are not called.
     pub(crate) notifier: Option<Notifier>,
+    /// `None` if nobody is told of changes of configuration.
+    pub(crate) sinks: Option<Arc<Sinks>>,
 }
 
 /// A job that was started, or one run of it.

@@ -1,8 +1,9 @@
-//! The way of a notification to its hook: whom to call, signed.
+//! The way of a notification to its receiver over HTTP; to a hook of series signed.
 
 use std::time::Duration;
 
 use anyhow::Context as _;
+use bytes::Bytes;
 use egress::{Client, ClientOptions, Names, Others, Policy, Redirects, Request};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use model_series::Hook;
@@ -19,16 +20,8 @@ pub(super) struct Sender {
 
 impl Sender {
     pub(super) fn new(private_addresses: bool, duration_max: Duration) -> anyhow::Result<Self> {
-        let client = Client::new(ClientOptions {
-            policy: Policy::of_others(if private_addresses { Others::Any } else { Others::Public }),
-            names: Names::System,
-            connect_duration_max: duration_max,
-            duration_max,
-            answer_bytes_max: ANSWER_BYTES_MAX,
-            redirects: Redirects::Answers,
-            roots: Vec::new(),
-        });
-        Ok(Self { client: client.context("no client for hooks")? })
+        let others = if private_addresses { Others::Any } else { Others::Public };
+        Ok(Self { client: client(others, duration_max)? })
     }
 
     /// Sends a notification; any answer of class 2xx takes it.
@@ -43,12 +36,39 @@ impl Sender {
             let signature = HeaderValue::try_from(signature(secret, &body));
             headers.insert(SIGNATURE, signature.expect("hexadecimal digits go into a header"));
         }
-        let request = Request { method: Method::POST, url: hook.url.to_string(), headers, body: body.into() };
-        let answer = self.client.call(request).await.map_err(refusal)?;
-        let status = answer.status();
-        answer.discard().await;
-        if status.is_success() { Ok(()) } else { Err(format!("the answer was {status}")) }
+        post(&self.client, &hook.url, headers, body.into()).await
     }
+}
+
+/// A client for notifications, which calls `others`.
+///
+/// # Errors
+///
+/// If there can be none.
+pub(super) fn client(others: Others, duration_max: Duration) -> anyhow::Result<Client> {
+    let options = ClientOptions {
+        policy: Policy::of_others(others),
+        names: Names::System,
+        connect_duration_max: duration_max,
+        duration_max,
+        answer_bytes_max: ANSWER_BYTES_MAX,
+        redirects: Redirects::Answers,
+        roots: Vec::new(),
+    };
+    Client::new(options).context("no client for notifications")
+}
+
+/// Posts a notification; any answer of class 2xx takes it.
+///
+/// # Errors
+///
+/// Why it did not arrive, in words.
+pub(super) async fn post(client: &Client, url: &str, headers: HeaderMap, body: Bytes) -> Result<(), String> {
+    let request = Request { method: Method::POST, url: url.to_owned(), headers, body };
+    let answer = client.call(request).await.map_err(refusal)?;
+    let status = answer.status();
+    answer.discard().await;
+    if status.is_success() { Ok(()) } else { Err(format!("the answer was {status}")) }
 }
 
 /// Why a hook was not called, with the setting to change.

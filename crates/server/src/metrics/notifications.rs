@@ -22,6 +22,13 @@ pub(crate) struct ReceiverWords {
 pub(crate) const HOOKS: ReceiverWords =
     ReceiverWords { prefix: "twinfold_hook", receiver: "hook", receivers: "hooks" };
 
+/// Receivers of change events of configuration.
+pub(crate) const CONFIG_EVENTS: ReceiverWords = ReceiverWords {
+    prefix: "twinfold_config_event",
+    receiver: "receiver of config events",
+    receivers: "receivers of config events",
+};
+
 /// Counters of one kind of receivers.
 #[derive(Debug, Default)]
 pub(crate) struct NotificationCounters {

@@ -12,6 +12,7 @@ mod harness;
 mod auth;
 mod backup;
 mod clients;
+mod config_events;
 mod faults;
 mod formats;
 mod graphs;

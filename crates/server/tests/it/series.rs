@@ -240,7 +240,7 @@ fn the_api_can_be_switched_off() {
 }
 
 /// Takes one notification and answers it with `status`; its head and its body.
-fn take(listener: &TcpListener, status: &str) -> (String, serde_json::Value) {
+pub(crate) fn take(listener: &TcpListener, status: &str) -> (String, serde_json::Value) {
     let (mut stream, _) = listener.accept().unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut received = Vec::new();
