@@ -88,6 +88,7 @@ mod tests {
                 "api-http",
                 "api-hugegraph",
                 "api-ngsi-ld",
+                "api-restconf",
                 "api-tsm",
                 "campaign",
                 "campaign-config",

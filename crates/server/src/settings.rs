@@ -17,6 +17,7 @@ mod hugegraph;
 mod config;
 mod config_events;
 mod cps;
+mod restconf;
 mod auth;
 mod hooks;
 mod http;
@@ -67,6 +68,8 @@ pub(crate) struct Settings {
     #[command(flatten)]
     pub(crate) cps: cps::Cps,
     #[command(flatten)]
+    pub(crate) restconf: restconf::Restconf,
+    #[command(flatten)]
     pub(crate) config_events: config_events::ConfigEvents,
     #[command(flatten)]
     pub(crate) auth: auth::Auth,
@@ -95,6 +98,7 @@ pub(crate) const TABLES: &[Table] = &[
     hugegraph::HugeGraph::TABLE,
     config::Config::TABLE,
     cps::Cps::TABLE,
+    restconf::Restconf::TABLE,
     config_events::ConfigEvents::TABLE,
     auth::Auth::TABLE,
     hooks::Hooks::TABLE,
@@ -127,6 +131,7 @@ impl Settings {
         self.hugegraph.check()?;
         self.config.check()?;
         self.cps.check()?;
+        self.restconf.check()?;
         self.config_events.check()?;
         self.auth.check()?;
         self.hooks.check()?;

@@ -116,6 +116,11 @@ pub(crate) fn front_ends(
         let api = api_cps::Api::new(models.configs.clone(), cps_limits(settings));
         front_ends.extend(api_cps::front_ends(&api));
     }
+    if settings.restconf.served == Switch::On {
+        let (limits, default) = (restconf_limits(settings), default_anchor(settings));
+        let api = api_restconf::Api::new(models.configs.clone(), limits, default);
+        front_ends.extend(api_restconf::front_ends(&api));
+    }
     if users.is_on() {
         front_ends.iter_mut().for_each(|front_end| guard(front_end, &users));
     }
@@ -144,6 +149,9 @@ pub(crate) fn apis(settings: &Settings) -> Vec<Served> {
     }
     if settings.cps.served == Switch::On {
         apis.push(("CPS", "/cps/api", "/cps/docs"));
+    }
+    if settings.restconf.served == Switch::On {
+        apis.push(("RESTCONF", "/restconf", "/restconf/docs"));
     }
     apis
 }
@@ -217,6 +225,20 @@ fn cps_limits(settings: &Settings) -> api_cps::Limits {
         query_anchors_max: settings.cps.query_anchors_max,
         stall_max: settings.http.stall_duration_max.0,
     }
+}
+
+fn restconf_limits(settings: &Settings) -> api_restconf::Limits {
+    api_restconf::Limits {
+        depth_max: settings.http.depth_max,
+        body_nodes_max: settings.restconf.body_nodes_max,
+        stall_max: settings.http.stall_duration_max.0,
+    }
+}
+
+/// The anchor whose data `/restconf/data` is.
+fn default_anchor(settings: &Settings) -> Option<api_restconf::DefaultAnchor> {
+    let (dataspace, anchor) = settings.restconf.dataspace.clone().zip(settings.restconf.anchor.clone())?;
+    Some(api_restconf::DefaultAnchor { dataspace, anchor })
 }
 
 fn tsm_limits(settings: &Settings, threads: usize) -> api_tsm::Limits {
