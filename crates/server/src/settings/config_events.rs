@@ -37,9 +37,6 @@ settings_table! {
         /// URLs that change events are posted to as CloudEvents, with blanks between
         hooks: HookUrls = "", "URLS";
 
-        /// Whether events say what the data were and are, as far as they fit
-        delta: Switch = "off", "WHETHER";
-
         /// How long a receiver may take to accept events
         duration_max: Span = "30s", "SPAN";
 
