@@ -4,8 +4,8 @@
 //! `params` (query) and `media` (JSON or XML), the model, and back through `wire`, which writes trees as they are read: an
 //! answer of any size needs the memory of a few chunks.
 
-mod media;
 mod problem;
+mod media;
 mod names;
 mod params;
 mod state;

@@ -2,10 +2,9 @@
 
 use api_http::{MediaType, Request, accept};
 
+pub(crate) use crate::problem::JSON;
 use crate::problem::Problem;
 
-/// The media type of JSON.
-pub(crate) const JSON: MediaType = "application/json";
 /// The media type of XML.
 pub(crate) const XML: MediaType = "application/xml";
 
@@ -32,7 +31,7 @@ impl Form {
 ///
 /// 415.
 pub(crate) fn body_form(request: &Request) -> Result<Form, Problem> {
-    let given = request.content_type().unwrap_or_default();
+    let given = request.content_type().unwrap_or("");
     let is = |known: &str| given.eq_ignore_ascii_case(known);
     if given.is_empty() || is(JSON) || is("application/yang-data+json") || is("text/plain") {
         return Ok(Form::Json);

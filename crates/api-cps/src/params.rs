@@ -79,7 +79,7 @@ fn parse_flag(text: &str) -> Result<bool, String> {
 ///
 /// 400.
 pub(crate) fn descendants(given: &Given<'_>) -> Result<Descendants, Problem> {
-    parse_descendants(given.get(&DESCENDANTS).unwrap_or_default())
+    parse_descendants(given.get(&DESCENDANTS).unwrap_or(""))
 }
 
 /// The same in version 1.

@@ -2,15 +2,16 @@
 //! words; where it answers 500 for what is the client's fault, the answer is 400, and nothing internal is told.
 
 use api_http::{
-    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, TenantError, json_response,
-    log_refusal,
+    ConditionError, DataDamaged, MediaType, MemoryFull, Refusal, RequestTimedOut, Response, TenantError,
+    json_response, log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_yang::CompileError;
 use model_config::{Error, Kind, StoreErrorKind};
 use serde::Serialize;
 
-use crate::media::JSON;
+/// The media type of JSON.
+pub(crate) const JSON: MediaType = "application/json";
 
 /// Why a request is refused.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -206,7 +207,12 @@ impl Problem {
 
     /// The answer to the client.
     pub(crate) fn response(&self) -> Response {
-        let name = self.status.canonical_reason().unwrap_or_default().to_uppercase().replace([' ', '-'], "_");
+        let name = self
+            .status
+            .canonical_reason()
+            .expect("we answer with statuses that have names")
+            .to_uppercase()
+            .replace([' ', '-'], "_");
         let status = format!("{} {name}", self.status.as_u16());
         let body = Body { status, message: &self.message, details: &self.details };
         let body = serde_json::to_vec(&body).expect("texts are always JSON");

@@ -8,9 +8,9 @@ mod writing;
 pub(crate) mod data;
 pub(crate) mod lists;
 mod answer;
-mod across;
 pub(crate) mod node;
 pub(crate) mod query;
+mod across;
 pub(crate) mod delta;
 pub(crate) mod docs;
 

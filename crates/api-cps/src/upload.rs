@@ -40,7 +40,7 @@ pub(crate) fn part<'a>(parts: &'a [FormPart], name: &str) -> Result<&'a FormPart
 ///
 /// 400, 413.
 pub(crate) fn modules(file: &FormPart, limits: &Limits) -> Result<Vec<YangFile>, Problem> {
-    let name = file.file_name.as_deref().unwrap_or_default();
+    let name = file.file_name.as_deref().unwrap_or("");
     let limits = ArchiveLimits { unpacked_bytes_max: limits.unpacked_bytes_max, ..ArchiveLimits::STANDARD };
     Ok(unpack(name, &file.bytes, &limits)?)
 }

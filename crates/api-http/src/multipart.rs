@@ -93,7 +93,7 @@ async fn read_parts(
     limits: FormLimits,
     share: &mut Share,
 ) -> Result<Vec<FormPart>, FormError> {
-    let media = headers.get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or_default();
+    let media = headers.get(header::CONTENT_TYPE).and_then(|media| media.to_str().ok()).unwrap_or("");
     let boundary = multer::parse_boundary(media).map_err(|_| FormError::NotAForm(media.to_owned()))?;
     let pieces = try_unfold(body, async |body| {
         let piece = body.lock().await.next().await.map_err(Ended)?;
@@ -120,7 +120,7 @@ async fn read_parts(
             joined.extend_from_slice(&piece);
         }
         parts.push(FormPart {
-            name: field.name().unwrap_or_default().to_owned(),
+            name: field.name().unwrap_or("").to_owned(),
             file_name: field.file_name().map(str::to_owned),
             bytes: if joined.is_empty() { first } else { joined.freeze() },
         });

@@ -42,7 +42,7 @@ impl Usage {
             begun: Instant::now(),
             every: EVERY_MIN,
             points_max: POINTS_MAX,
-            before: (Duration::ZERO, cpu.unwrap_or_default()),
+            before: (Duration::ZERO, cpu.unwrap_or(Duration::ZERO)),
             points: Vec::new(),
         }
     }

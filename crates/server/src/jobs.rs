@@ -4,6 +4,7 @@
 mod ticker;
 mod sender;
 mod notifier;
+mod sinks;
 mod follower;
 mod job;
 mod recompress;
@@ -23,9 +24,9 @@ mod trim;
 
 use tokio::task::JoinSet;
 
-pub(crate) use config_events::Sinks;
 pub(crate) use job::Work;
 pub(crate) use notifier::{HooksPolicy, Notifier};
+pub(crate) use sinks::Sinks;
 
 use job::Job;
 

@@ -48,6 +48,7 @@ const KITS: [Kit; 7] = [
             "crates/store-contract/src/lives",
             "crates/model-entities/src/history/fold",
             "crates/model-entities/src/layout",
+            "crates/api-http/src/multipart",
             "crates/model-series/src/catalogue/intents",
             "crates/api-http/src/budget",
         ],

@@ -2,6 +2,7 @@
 
 use api_http::{Given, Operation, Request, Response, json_response, no_content};
 use http::StatusCode;
+use lang_json::Commas;
 use model_config::{AnchorInfo, Error};
 use serde::Serialize;
 
@@ -82,14 +83,13 @@ pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem
     let dataspace = request.capture(0);
     let configs = api.configs(&request).await?;
     let (mut share, mut after, mut out) = (request.memory.share(), None::<String>, Vec::from(*b"["));
+    let mut commas = Commas::default();
     loop {
         let page = configs.anchors(dataspace, None, (after.as_deref(), PAGE_ANCHORS)).await?;
         // Schema sets that are not there have no anchors.
         let wanted = |info: &&AnchorInfo| !is_filtered || schema_sets.contains(&&*info.schema_set);
         for info in page.iter().filter(wanted) {
-            if out.len() > 1 {
-                out.push(b',');
-            }
+            commas.next(&mut out);
             serde_json::to_writer(&mut out, &AnchorDetails::of(dataspace, info))
                 .expect("texts are always JSON, and a vector takes them");
         }

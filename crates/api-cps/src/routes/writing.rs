@@ -200,7 +200,7 @@ pub(super) fn step_to(schema: &Schema, node: &DataNode) -> Step {
     let value = |key: &NodeId| {
         let leaf = node.content.leaves.iter().find(|leaf| leaf.schema == *key);
         let value = leaf.and_then(|leaf| leaf.values.first());
-        (*key, value.map(|value| value.text.clone()).unwrap_or_default())
+        (*key, value.expect("an entry that was read has its keys").text.clone())
     };
     Step::entry(node.schema, keys.iter().map(value).collect())
 }

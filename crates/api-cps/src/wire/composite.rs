@@ -37,7 +37,7 @@ fn read(reader: &mut Reader<'_>) -> Result<CompositeQuery, Problem> {
             }
         }
     }
-    Ok(CompositeQuery::new(path.as_deref().unwrap_or_default(), operator.as_deref(), conditions)?)
+    Ok(CompositeQuery::new(path.as_deref().unwrap_or(""), operator.as_deref(), conditions)?)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the argument of map_err")]

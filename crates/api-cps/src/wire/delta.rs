@@ -123,7 +123,7 @@ impl<'a> Draft<'a> {
             Some("remove") => Action::Remove,
             Some("replace") => Action::Replace,
             other => {
-                let given = other.unwrap_or_default();
+                let given = other.unwrap_or("");
                 return Err(Problem::bad_request(
                     "Invalid 'action' in delta report.",
                     format!(
@@ -178,7 +178,9 @@ fn read_xml_report(text: &str) -> Result<Vec<ItemGiven<'_>>, Problem> {
                         let name = name.to_owned();
                         let inside = reader.read_to_end(start.to_end().name()).map_err(unreadable)?;
                         let inside = usize::try_from(inside.start).ok().zip(usize::try_from(inside.end).ok());
-                        let inside = inside.and_then(|(from, to)| text.get(from..to)).unwrap_or_default();
+                        let inside = inside
+                            .and_then(|(from, to)| text.get(from..to))
+                            .expect("a span of the text that was read");
                         put_member(draft, &name, inside)?;
                     }
                     _ => return Err(unreadable("it is no <deltaReports> with elements <deltaReport>")),

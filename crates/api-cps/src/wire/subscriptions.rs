@@ -100,14 +100,14 @@ impl From<&AnchorSubscription> for AnchorShape {
 
 impl From<DataspaceShape> for DataspaceSubscription {
     fn from(shape: DataspaceShape) -> Self {
-        let anchors = shape.anchors.unwrap_or_default().anchor.into_iter().map(Into::into).collect();
+        let anchors = shape.anchors.into_iter().flat_map(|anchors| anchors.anchor).map(Into::into).collect();
         Self { name: shape.name.into(), anchors }
     }
 }
 
 impl From<AnchorShape> for AnchorSubscription {
     fn from(shape: AnchorShape) -> Self {
-        let xpaths = shape.xpaths.unwrap_or_default().xpath.into_iter();
+        let xpaths = shape.xpaths.into_iter().flat_map(|xpaths| xpaths.xpath);
         Self { name: shape.name.into(), xpaths: xpaths.map(|xpath| xpath.path.into()).collect() }
     }
 }

@@ -149,7 +149,7 @@ impl Family for Cps307 {
             format!("uploading and compiling the {modules} modules took {:.1} ms", took.as_secs_f64() * 1e3)
         }));
         let of = (bench.row, bench.workload.hardware.as_str());
-        let tallies = set.tallies.get(&bench.row.id).copied().unwrap_or_default();
+        let tallies = set.tallies.get(&bench.row.id).copied().unwrap_or_else(Default::default);
         let mut report = figures::report(of, bench.course, &ran.outcomes, &tallies, &how);
         report.floor_throughput = ran.floor.as_ref().map(Outcome::throughput).filter(|rate| *rate > 0.0);
         report.disk_mb = ran.folder_bytes.map(|bytes| bytes as f64 / MEGABYTE);

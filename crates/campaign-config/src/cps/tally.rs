@@ -64,7 +64,7 @@ impl Tally {
         Operation {
             name: name.to_owned(),
             count: self.count,
-            min_ms: ms(self.min.unwrap_or_default()),
+            min_ms: ms(self.min.unwrap_or(Duration::ZERO)),
             mean_ms: if self.count == 0 { 0.0 } else { ms(self.sum) / self.count as f64 },
             max_ms: ms(self.max),
             median_ms: None,

@@ -135,7 +135,9 @@ impl Difference {
             end - begin
         );
         let missing = (begin..end).map(device_id).find(|id| !named.contains(id));
-        ensure!(missing.is_none(), "{} is not told as created", missing.unwrap_or_default());
+        if let Some(missing) = missing {
+            anyhow::bail!("{missing} is not told as created");
+        }
         if let Some(each) = self.each {
             let expected = (end - begin) * each;
             ensure!(created.len() as u64 == expected, "{} nodes are created, not {expected}", created.len());

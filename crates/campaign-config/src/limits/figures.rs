@@ -72,7 +72,7 @@ pub fn factors(rows: &[RowReport]) -> Option<Table> {
         let met = if factor < FACTOR { "no" } else { "yes" };
         lines.push(vec![
             row.id.clone(),
-            row.scenario.clone().unwrap_or_default(),
+            row.scenario.clone().unwrap_or(String::new()),
             expected,
             format!("{seconds:.4}"),
             number(factor),

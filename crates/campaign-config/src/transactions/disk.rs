@@ -31,7 +31,7 @@ pub fn synced_appends(folder: &Path, count: usize) -> Result<Vec<Duration>> {
 pub fn median(times: &[Duration]) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort_unstable();
-    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+    sorted.get(sorted.len() / 2).copied().unwrap_or(Duration::ZERO)
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub(super) fn report(
     let rates: Vec<f64> = outcomes.iter().map(Outcome::throughput).collect();
     let seconds: f64 = outcomes.iter().map(|outcome| outcome.elapsed.as_secs_f64()).sum();
     let tenth = times.transactions.len().div_ceil(10);
-    let first = times.transactions.get(..tenth).unwrap_or_default();
+    let first = times.transactions.get(..tenth).unwrap_or(&[]);
     let last = times.transactions.len().checked_sub(tenth).and_then(|from| times.transactions.get(from..));
     let others = row.published.iter().map(|other| Published {
         throughput: row.transactions as f64 / other.seconds,
@@ -58,7 +58,7 @@ pub(super) fn report(
         published_besides: others.collect(),
         operations: vec![
             operation(FIRST, first),
-            operation(LAST, last.unwrap_or_default()),
+            operation(LAST, last.unwrap_or(&[])),
             operation(APPEND, &times.appends),
         ],
         caveat: caveats(row, course, how).join("; "),

@@ -86,7 +86,7 @@ impl Test {
 fn is_number(value: ValueRef<'_>) -> Option<Number> {
     use lang_yang::ValueKind;
     match value.kind {
-        ValueKind::Integer | ValueKind::LongInteger | ValueKind::Decimal => Number::parse(value.text),
+        ValueKind::Integer | ValueKind::LongInteger | ValueKind::Decimal => Number::of_text(value.text),
         ValueKind::Text | ValueKind::Boolean | ValueKind::Empty | ValueKind::Identity | ValueKind::Json => {
             None
         }
@@ -120,7 +120,7 @@ pub(super) fn resolve(
     let test = match condition.comparison {
         Comparison::Equal => equal(schema, &leaves, &text),
         comparison => {
-            let number = Number::parse(&text).ok_or_else(|| QueryError::NoNumber {
+            let number = Number::of_text(&text).ok_or_else(|| QueryError::NoNumber {
                 comparison: comparison.sign(),
                 value: text.as_ref().into(),
             })?;

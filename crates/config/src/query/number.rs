@@ -12,7 +12,7 @@ pub(super) struct Number(i128);
 impl Number {
     /// The number of a text: a sign, digits, perhaps a point and digits. `None` if it is none, or finer than 10^-18.
     /// Cost: O(length).
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(super) fn of_text(text: &str) -> Option<Self> {
         let (is_negative, digits) = match text.as_bytes() {
             [b'-', ..] => (true, text.get(1..)?),
             [b'+', ..] => (false, text.get(1..)?),
@@ -63,17 +63,17 @@ mod tests {
         ];
         for (at, one) in ascending.iter().enumerate() {
             for (other_at, other) in ascending.iter().enumerate() {
-                let (left, right) = (Number::parse(one).unwrap(), Number::parse(other).unwrap());
+                let (left, right) = (Number::of_text(one).unwrap(), Number::of_text(other).unwrap());
                 assert_eq!(left.cmp(&right), at.cmp(&other_at), "{one} {other}");
             }
         }
         for same in ["2", "+2", "002", "2.0", "2.000000000000000000000"] {
-            assert_eq!(Number::parse(same), Number::parse("2"), "{same}");
+            assert_eq!(Number::of_text(same), Number::of_text("2"), "{same}");
         }
-        assert_eq!(Number::parse("-0"), Number::parse("0"));
+        assert_eq!(Number::of_text("-0"), Number::of_text("0"));
         for none in ["", "-", "+", ".", "1.", ".5", "1e5", "0x1", "1 ", "--1", "1.0000000000000000001", "٣"]
         {
-            assert_eq!(Number::parse(none), None, "{none}");
+            assert_eq!(Number::of_text(none), None, "{none}");
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn refusal(set: &ModuleSet<'_>, complaints: &[Complaint], fallback: &
             None => CompileError::of_set(format!("{path}: {message}")),
         };
     }
-    let parsed = complaints.iter().find_map(|complaint| parsed_module(&complaint.message));
+    let parsed = complaints.iter().find_map(|complaint| module_in(&complaint.message));
     let file = parsed.and_then(|name| set.newest(name)).map(|member| &*member.file.name);
     let line = u32::try_from(cause.line).ok().filter(|line| *line > 0);
     match file {
@@ -26,7 +26,7 @@ pub(super) fn refusal(set: &ModuleSet<'_>, complaints: &[Complaint], fallback: &
 }
 
 /// The module in `Parsing module "name" failed.`, and the submodule likewise.
-fn parsed_module(message: &str) -> Option<&str> {
+fn module_in(message: &str) -> Option<&str> {
     let rest = message.strip_prefix("Parsing ")?.trim_start_matches("sub").strip_prefix("module \"")?;
     rest.strip_suffix("\" failed.")
 }

@@ -1,8 +1,6 @@
 //! Telling receivers of changes of configuration. The model says what changed and whether somebody subscribed to it, `api-cps` words it,
 //! `egress` sends it. Receivers are named by settings: a Kafka topic, and URLs.
 
-mod sinks;
-
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +13,8 @@ use store::{Change, ErrorKind, Tenant};
 
 use super::follower::{self, Sent, Shared, Source};
 use super::job::{Job, ONE, When, Work};
+use super::sinks::Sinks;
 use crate::settings::Settings;
-pub(crate) use sinks::Sinks;
 
 /// Names the lease, and the reader of the feed.
 const LEASE: &str = "server/config-events";

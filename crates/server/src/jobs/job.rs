@@ -14,8 +14,8 @@ use model_series::Repositories;
 use store::{Clock, Store};
 use tokio::task::JoinSet;
 
-use super::config_events::Sinks;
 use super::notifier::Notifier;
+use super::sinks::Sinks;
 use super::ticker::LeasedTicker;
 use crate::metrics::Metrics;
 use crate::settings::Settings;

@@ -11,7 +11,7 @@ use egress::{Client, KafkaLogin, KafkaOptions, KafkaProducer, KafkaRecord, Kafka
 use http::{HeaderMap, HeaderValue, header};
 use store::Fingerprint;
 
-use crate::jobs::sender;
+use super::sender;
 use crate::settings::{KafkaLoginKind, Settings};
 use crate::units::Switch;
 
