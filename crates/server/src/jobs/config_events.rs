@@ -121,7 +121,7 @@ impl Source for ConfigEvents {
     const NAME: &'static str = "receivers of config events";
 
     fn options(&self) -> Options {
-        self.options.clone()
+        self.options
     }
 
     fn store_error(error: &Error) -> Option<ErrorKind> {
