@@ -62,7 +62,7 @@ async fn make(configs: &Configs) -> Result<Anchor, Failure> {
     let anchor = configs.create_anchor("town", "lighting", "lighting").await?;
     let data = read(&anchor, include_str!("lighting.json"))?;
     let create =
-        Edit::Create { parent: Place::Label(Label::top()), nodes: data.children, at: Position::Last };
+        Edit::Create { parent: Place::Label(Label::top()), nodes: data.children.into(), at: Position::Last };
     anchor.write_edits(&[create], WriteOptions::default()).await?;
     Ok(anchor)
 }
@@ -74,7 +74,7 @@ fn read(anchor: &Anchor, json: &str) -> Result<Content, Failure> {
 
 /// Sets the leaves that are given, of what is there.
 fn merge(anchor: &Anchor, json: &str) -> Result<Edit, Failure> {
-    let nodes = read(anchor, json)?.children;
+    let nodes = read(anchor, json)?.children.into();
     let options = MergeOptions { must_exist: true, leaf_lists: LeafLists::Replace };
     Ok(Edit::Merge { parent: Place::Label(Label::top()), nodes, options })
 }

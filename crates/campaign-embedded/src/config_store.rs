@@ -96,7 +96,8 @@ impl ConfigStore {
     pub async fn create_nodes(&self, anchor: &str, json: &[u8]) -> Result<()> {
         let anchor = self.anchor(anchor).await?;
         let nodes = read_json(anchor.schema(), None, json, &ReadOptions::CPS)?.children;
-        let edit = Edit::Create { parent: Place::Label(Label::top()), nodes, at: Position::Last };
+        let edit =
+            Edit::Create { parent: Place::Label(Label::top()), nodes: nodes.into(), at: Position::Last };
         anchor.write_edits(&[edit], WriteOptions::default()).await?;
         Ok(())
     }
@@ -110,7 +111,7 @@ impl ConfigStore {
         let anchor = self.anchor(anchor).await?;
         let (steps, node) = entry(anchor.schema(), path)?;
         let nodes = read_json(anchor.schema(), Some(node), json, &ReadOptions::CPS)?.children;
-        let edit = Edit::Replace { parent: Place::Steps(steps), nodes, at: None };
+        let edit = Edit::Replace { parent: Place::Steps(steps), nodes: nodes.into(), at: None };
         anchor.write_edits(&[edit], WriteOptions::default()).await?;
         Ok(())
     }

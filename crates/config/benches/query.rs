@@ -114,7 +114,7 @@ fn anchor(schema: &Schema, devices: usize, state: &str) -> Anchor {
     let mut root = Root::empty();
     let create =
         |parent: Vec<Step>, nodes| Edit::Create { parent: Place::Steps(parent), nodes, at: Position::Last };
-    let mut edits = vec![create(Vec::new(), vec![node(schema, top, &[], Vec::new())])];
+    let mut edits = vec![create(Vec::new(), vec![node(schema, top, &[], Vec::new())].into())];
     for (version, first) in (1..).zip((0..devices).step_by(100)) {
         let numbers = first..devices.min(first + 100);
         let nodes = numbers.map(|number| device(schema, list, number, state)).collect();

@@ -112,7 +112,7 @@ fn main() -> io::Result<()> {
     let bench = Bench { schema: schema(), pages: Pages::new(Arc::new(PageCache::new(256 << 20))) };
     let all = bench.node("devices", Vec::new(), (0..DEVICES).map(|number| bench.device(number)).collect());
     let top = || Place::Label(Label::top());
-    let create = Edit::Create { parent: top(), nodes: vec![all], at: Position::Last };
+    let create = Edit::Create { parent: top(), nodes: [all].into(), at: Position::Last };
     report(out, "build", 5, |round| drop(black_box(bench.apply(&Root::empty(), &create, u64::from(round)))))?;
     let root = bench.commit(&Root::empty(), &create, 10);
     writeln!(out, "{root:?}")?;
@@ -129,7 +129,7 @@ fn main() -> io::Result<()> {
     })?;
     let set = |text: &str| Edit::SetLeaves {
         parent: Place::Steps(device.clone()),
-        leaves: vec![bench.leaf("vendor", text)],
+        leaves: [bench.leaf("vendor", text)].into(),
     };
     let change = set("other");
     report(out, "change a leaf", 200, |_| drop(black_box(bench.apply(&root, &change, 11))))?;
@@ -137,7 +137,7 @@ fn main() -> io::Result<()> {
     writeln!(out, "  writes {} pages, {} bytes", changed.pages.len(), bytes(&changed))?;
     let entry = Edit::Create {
         parent: Place::Steps(vec![Step::container(bench.id("devices"))]),
-        nodes: vec![bench.node("device", vec![bench.leaf("name", "new")], Vec::new())],
+        nodes: [bench.node("device", vec![bench.leaf("name", "new")], Vec::new())].into(),
         at: Position::Last,
     };
     report(out, "append an entry", 200, |_| drop(black_box(bench.apply(&root, &entry, 12))))?;
@@ -183,7 +183,7 @@ fn series(out: &mut impl Write, bench: &Bench) -> io::Result<()> {
         &root,
         &Edit::Create {
             parent: Place::Label(Label::top()),
-            nodes: vec![bench.node("devices", Vec::new(), Vec::new())],
+            nodes: [bench.node("devices", Vec::new(), Vec::new())].into(),
             at: Position::Last,
         },
         100,
@@ -194,7 +194,7 @@ fn series(out: &mut impl Write, bench: &Bench) -> io::Result<()> {
         }
         let edit = Edit::Create {
             parent: Place::Steps(vec![Step::container(bench.id("devices"))]),
-            nodes: vec![bench.node("device", vec![bench.leaf("name", &format!("d{number}"))], Vec::new())],
+            nodes: [bench.node("device", vec![bench.leaf("name", &format!("d{number}"))], Vec::new())].into(),
             at: Position::Last,
         };
         let applied = bench.apply(&root, &edit, 1_000 + u64::from(number));

@@ -1,5 +1,7 @@
 //! Edits: what may be done to a tree, what comes of it, and why not.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use lang_yang::{Content, DataNode, Leaf, NodeId};
 
@@ -52,7 +54,8 @@ pub struct MergeOptions {
     pub leaf_lists: LeafLists,
 }
 
-/// One change of a tree. Those of one request are done one after the other, all or none.
+/// One change of a tree. Those of one request are done one after the other, all or none. What it gives is shared: edits that are told
+/// anew, because a page was missing or another writer came first, copy nothing of it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Edit {
     /// Adds entries with all below; fails if one is there. A container that is there but was not given by anybody is none.
@@ -60,7 +63,7 @@ pub enum Edit {
         /// What they are added to.
         parent: Place,
         /// The entries.
-        nodes: Vec<DataNode>,
+        nodes: Arc<[DataNode]>,
         /// Where list entries come, together.
         at: Position,
     },
@@ -69,7 +72,7 @@ pub enum Edit {
         /// What they lie in.
         parent: Place,
         /// The entries.
-        nodes: Vec<DataNode>,
+        nodes: Arc<[DataNode]>,
         /// How.
         options: MergeOptions,
     },
@@ -78,7 +81,7 @@ pub enum Edit {
         /// What they lie in.
         parent: Place,
         /// The entries.
-        nodes: Vec<DataNode>,
+        nodes: Arc<[DataNode]>,
         /// Where list entries come, even those that are there.
         at: Option<Position>,
     },
@@ -89,21 +92,21 @@ pub enum Edit {
         /// The list.
         list: NodeId,
         /// Its entries.
-        nodes: Vec<DataNode>,
+        nodes: Arc<[DataNode]>,
     },
     /// Makes an entry, or the top, hold exactly this: leaves and everything below.
     ReplaceContent {
         /// The entry.
         entry: Place,
         /// What it holds; of a list entry with its keys.
-        content: Content,
+        content: Arc<Content>,
     },
     /// Sets leaves and leaf-lists of an entry; the others stay.
     SetLeaves {
         /// The entry.
         parent: Place,
         /// The leaves, each at most once.
-        leaves: Vec<Leaf>,
+        leaves: Arc<[Leaf]>,
     },
     /// Removes a leaf or leaf-list of an entry, or one value of a leaf-list.
     RemoveLeaf {

@@ -128,7 +128,7 @@ impl Shop {
         let (pages, empty) = (no_pages(), Root::empty());
         let create = Edit::Create {
             parent: Place::Steps(Vec::new()),
-            nodes: content.children.clone(),
+            nodes: content.children.clone().into(),
             at: Position::Last,
         };
         let tree = Tree::new(&schema, &empty, &pages);

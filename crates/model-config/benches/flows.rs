@@ -76,7 +76,7 @@ async fn rows(configs: &Configs, flows: usize, threads: usize, sample: &[u8]) {
         let body = body.clone();
         async move {
             let anchor = configs.anchor("d", &name).await.unwrap();
-            let nodes = read_json(anchor.schema(), None, &body, &ReadOptions::CPS).unwrap().children;
+            let nodes = read_json(anchor.schema(), None, &body, &ReadOptions::CPS).unwrap().children.into();
             let create = Edit::Create { parent: Place::Label(Label::top()), nodes, at: Position::Last };
             anchor.write_edits(&[create], WriteOptions::default()).await.unwrap();
         }
@@ -134,7 +134,7 @@ fn one_node(schema: &Schema, sample: &[u8]) -> Edit {
     let supporting: Vec<DataNode> = network.content.children[1..].to_vec();
     let network = DataNode { content: Content { children: supporting, ..network.content }, ..network };
     let parent = Place::Steps(vec![Step::container(networks.schema)]);
-    Edit::Replace { parent, nodes: vec![network], at: None }
+    Edit::Replace { parent, nodes: [network].into(), at: None }
 }
 
 /// A list of a hundred thousand entries: it is made, then leaves of it are set.
@@ -194,7 +194,7 @@ impl Names {
     fn set(&self, id: usize, value: usize) -> Edit {
         let keys = vec![(self.id, id.to_string().into())];
         let parent = Place::Steps(vec![Step::container(self.big), Step::entry(self.entry, keys)]);
-        let leaves = vec![leaf(self.value, ValueKind::Integer, (value + 1).to_string())];
+        let leaves = [leaf(self.value, ValueKind::Integer, (value + 1).to_string())].into();
         Edit::SetLeaves { parent, leaves }
     }
 }

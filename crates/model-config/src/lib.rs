@@ -34,12 +34,12 @@
 //! let read = |json: &str| read_json(anchor.schema(), None, json.as_bytes(), &ReadOptions::RFC7951);
 //! let lamps = read(r#"{"lamps:lamp": [{"id": "a", "watts": 60}, {"id": "b", "watts": 40}]}"#)?;
 //! let top = || Place::Label(Label::top());
-//! let create = Edit::Create { parent: top(), nodes: lamps.children, at: Position::Last };
+//! let create = Edit::Create { parent: top(), nodes: lamps.children.into(), at: Position::Last };
 //! let first = anchor.write_edits(&[create], WriteOptions::default()).await?.version;
 //!
 //! let brighter = read(r#"{"lamps:lamp": [{"id": "b", "watts": 100}]}"#)?;
 //! let options = MergeOptions { must_exist: true, leaf_lists: LeafLists::Replace };
-//! let merge = Edit::Merge { parent: top(), nodes: brighter.children, options };
+//! let merge = Edit::Merge { parent: top(), nodes: brighter.children.into(), options };
 //! anchor.write_edits(&[merge], WriteOptions::default()).await?;
 //!
 //! // A query of the newest version, and of the one before.

@@ -107,7 +107,7 @@ fn add(schema: &Schema, items: &[Item]) -> Edit {
 fn set_count(schema: &Schema, name: &str, count: i32) -> Edit {
     let list = node(schema, Some(node(schema, None, "shop")), "item");
     let leaves = vec![leaf(node(schema, Some(list), "count"), ValueKind::Integer, &count.to_string())];
-    Edit::SetLeaves { parent: place(schema, name), leaves }
+    Edit::SetLeaves { parent: place(schema, name), leaves: leaves.into() }
 }
 
 fn remove(schema: &Schema, name: &str) -> Edit {

@@ -1,9 +1,10 @@
 //! `/nodes`: nodes of an anchor are created, changed, replaced, deleted.
 
+use std::sync::Arc;
+
 use api_http::{Given, Operation, Request, Response, empty_response, no_content};
 use config::{Edit, Label, LeafLists, MergeOptions, Place, Position, Tree};
 use http::StatusCode;
-use lang_yang::Leaf;
 
 use super::created;
 use super::writing::{Writing, delete, step_to};
@@ -34,18 +35,20 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
 pub(super) async fn add(api: &Api, request: &Request, xpath: &str) -> Result<Response, Problem> {
     let writing = Writing::of(api, request, xpath).await?;
     let edits = |_: &Tree<'_>, parent: &Label| {
-        let nodes = writing.content.children.clone();
+        let nodes = Arc::clone(&writing.nodes);
         let create = Edit::Create { parent: Place::Label(parent.clone()), nodes, at: Position::Last };
-        Ok(with_leaves(vec![create], &writing.content.leaves, parent))
+        Ok(with_leaves(create, &writing, parent))
     };
     writing.write(edits).await?;
     Ok(if writing.is_dry_run() { empty_response(StatusCode::OK) } else { created() })
 }
 
-/// The edits, and one that sets leaves of the node itself if there are some.
-fn with_leaves(mut edits: Vec<Edit>, leaves: &[Leaf], parent: &Label) -> Vec<Edit> {
-    if !leaves.is_empty() {
-        edits.push(Edit::SetLeaves { parent: Place::Label(parent.clone()), leaves: leaves.to_vec() });
+/// An edit, and one that sets leaves of the node itself if there are some.
+fn with_leaves(edit: Edit, writing: &Writing, parent: &Label) -> Vec<Edit> {
+    let mut edits = vec![edit];
+    if !writing.leaves.is_empty() {
+        let leaves = Arc::clone(&writing.leaves);
+        edits.push(Edit::SetLeaves { parent: Place::Label(parent.clone()), leaves });
     }
     edits
 }
@@ -64,9 +67,9 @@ pub(crate) async fn update(api: Api, request: Request) -> Result<Response, Probl
     let writing = Writing::of(&api, &request, params::xpath(&given)).await?;
     let edits = |_: &Tree<'_>, parent: &Label| {
         let options = MergeOptions { must_exist: true, leaf_lists: LeafLists::Replace };
-        let nodes = writing.content.children.clone();
+        let nodes = Arc::clone(&writing.nodes);
         let merge = Edit::Merge { parent: Place::Label(parent.clone()), nodes, options };
-        Ok(with_leaves(vec![merge], &writing.content.leaves, parent))
+        Ok(with_leaves(merge, &writing, parent))
     };
     writing.write(edits).await?;
     Ok(empty_response(StatusCode::OK))
@@ -85,15 +88,15 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
     let given = Given::of(&request);
     let writing = Writing::of(&api, &request, params::xpath(&given)).await?;
     let edits = |tree: &Tree<'_>, parent: &Label| {
-        for node in &writing.content.children {
+        for node in &*writing.nodes {
             let step = step_to(tree.schema(), node);
             if tree.find_below(parent, std::slice::from_ref(&step))?.is_none() {
                 return Err(writing.missing());
             }
         }
-        let nodes = writing.content.children.clone();
+        let nodes = Arc::clone(&writing.nodes);
         let replace = Edit::Replace { parent: Place::Label(parent.clone()), nodes, at: None };
-        Ok(with_leaves(vec![replace], &writing.content.leaves, parent))
+        Ok(with_leaves(replace, &writing, parent))
     };
     writing.write(edits).await?;
     Ok(empty_response(StatusCode::OK))

@@ -10,7 +10,7 @@ use lang_cps_path::CpsPath;
 use lang_yang::{
     CompileOptions, Content, DataNode, Features, Leaf, NodeId, Schema, Value, ValueKind, compile,
 };
-use model_config::{Anchor, Deadline, Pace, Reading, Refusal, WriteOptions};
+use model_config::{Anchor, Deadline, Pace, Reading, WriteOptions};
 
 use super::answer::{Chunks, respond};
 use super::created;
@@ -146,8 +146,11 @@ impl Made {
         let content = steps.iter().rev().fold(content, around);
         let (empty, cache) = (Root::empty(), Arc::new(PageCache::new(usize::MAX)));
         let pages = Pages::new(Arc::clone(&cache));
-        let create =
-            Edit::Create { parent: Place::Label(Label::top()), nodes: content.children, at: Position::Last };
+        let create = Edit::Create {
+            parent: Place::Label(Label::top()),
+            nodes: content.children.into(),
+            at: Position::Last,
+        };
         let tree = Tree::new(&schema, &empty, &pages);
         let applied = config::apply(&tree, &[create], Attempt { version: 1, nonce: 0 });
         let applied = applied.map_err(|error| Problem::invalid_data(error.to_string()))?;
@@ -306,9 +309,10 @@ pub(crate) async fn apply(api: Api, request: Request) -> Result<Response, Proble
     let anchor = api.anchor(&request).await?;
     let edits = edits_of(&api, &anchor, form, &request.body)?;
     let place = (anchor.dataspace(), anchor.name());
-    let all = |_: &Tree<'_>| Ok::<_, Refusal<Refused>>(edits.clone());
     let options = WriteOptions { dry_run: false, observed: None, if_version: None };
-    Box::pin(anchor.write(all, options)).await.map_err(|refused| refused.worded(place))?;
+    Box::pin(anchor.write_edits(&edits, options))
+        .await
+        .map_err(|error| Refused::from(error).worded(place))?;
     Ok(created())
 }
 

@@ -1,5 +1,7 @@
 //! `/list-nodes`: entries of lists are added, replaced together, deleted.
 
+use std::sync::Arc;
+
 use api_http::{Given, Operation, Request, Response, empty_response};
 use config::query::Address;
 use config::{Edit, Label, Place, Tree};
@@ -40,18 +42,22 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
     let writing = Writing::of(&api, &request, required(&given, &params::XPATH_REQUIRED)?).await?;
     let schema = writing.anchor.schema();
     let is_list = |node: &DataNode| matches!(schema.node(node.schema).kind, NodeKind::List { .. });
-    if !writing.content.leaves.is_empty() || !writing.content.children.iter().all(is_list) {
+    if !writing.leaves.is_empty() || !writing.nodes.iter().all(is_list) {
         return Err(Problem::invalid_data("the body must have entries of lists, and nothing else"));
     }
+    // Entries of one list come together.
+    let lists: Vec<(NodeId, Arc<[DataNode]>)> = writing
+        .nodes
+        .chunk_by(|one, other| one.schema == other.schema)
+        .filter_map(|entries| Some((entries.first()?.schema, entries.into())))
+        .collect();
     let edits = |_: &Tree<'_>, parent: &Label| {
-        let mut edits = Vec::new();
-        // Entries of one list come together.
-        for entries in writing.content.children.chunk_by(|one, other| one.schema == other.schema) {
-            let list: NodeId = entries.first().expect("a chunk has an entry").schema;
-            let parent = Place::Label(parent.clone());
-            edits.push(Edit::ReplaceList { parent, list, nodes: entries.to_vec() });
-        }
-        Ok(edits)
+        let replace = |(list, nodes): &(NodeId, Arc<[DataNode]>)| Edit::ReplaceList {
+            parent: Place::Label(parent.clone()),
+            list: *list,
+            nodes: Arc::clone(nodes),
+        };
+        Ok(lists.iter().map(replace).collect())
     };
     writing.write(edits).await?;
     Ok(empty_response(StatusCode::OK))

@@ -1,10 +1,13 @@
 //! What writes of nodes have in common: where, what, and how.
 
+use std::sync::Arc;
+
 use api_http::{Given, Request};
 use config::query::{Address, AddressError};
-use config::{ApplyError, Edit, Label, Step, Tree};
+use config::{ApplyError, Edit, Label, Place, Step, Tree};
 use lang_yang::{
-    Content, DataError, DataNode, DataProblem, Envelope, NodeId, ReadOptions, Schema, read_json, read_xml,
+    Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, read_json,
+    read_xml,
 };
 use model_config::{Anchor, Error, Refusal, WriteOptions};
 
@@ -27,7 +30,10 @@ pub(super) struct Writing {
     parent: Vec<Step>,
     xpath: String,
     options: WriteOptions,
-    pub(super) content: Content,
+    /// The containers and list entries of the body.
+    pub(super) nodes: Arc<[DataNode]>,
+    /// Its leaves, which are those of the entry itself.
+    pub(super) leaves: Arc<[Leaf]>,
 }
 
 impl Writing {
@@ -50,7 +56,8 @@ impl Writing {
         if content.leaves.is_empty() && content.children.is_empty() {
             return Err(Problem::invalid_data("the body has no data"));
         }
-        Ok(Self { parent, xpath: xpath.to_owned(), options, content, anchor })
+        let (nodes, leaves) = (content.children.into(), content.leaves.into());
+        Ok(Self { parent, xpath: xpath.to_owned(), options, nodes, leaves, anchor })
     }
 
     /// Whether it is only tried.
@@ -99,20 +106,15 @@ pub(super) async fn delete(
     let place = (anchor.dataspace(), anchor.name());
     let address = address(anchor.schema(), xpath, place)?;
     is_deletable(&address)?;
-    let edits = |_: &Tree<'_>| {
-        let edit = match &address {
-            Address::Top => Edit::Delete { entry: config::Place::Label(Label::top()) },
-            Address::Entry(steps) => Edit::Delete { entry: config::Place::Steps(steps.clone()) },
-            Address::List { parent, list } => {
-                Edit::DeleteList { parent: config::Place::Steps(parent.clone()), list: *list }
-            }
-        };
-        Ok::<_, Refusal<Refused>>(vec![edit])
+    let edit = match address {
+        Address::Top => Edit::Delete { entry: Place::Label(Label::top()) },
+        Address::Entry(steps) => Edit::Delete { entry: Place::Steps(steps) },
+        Address::List { parent, list } => Edit::DeleteList { parent: Place::Steps(parent), list },
     };
-    match Box::pin(anchor.write(edits, options)).await {
+    match Box::pin(anchor.write_edits(&[edit], options)).await {
         Ok(_) => Ok(options.dry_run),
-        Err(Refused::Model(Error::Edit(ApplyError::NotFound(_)))) => Err(Problem::no_node(xpath, place)),
-        Err(refused) => Err(refused.worded(place)),
+        Err(Error::Edit(ApplyError::NotFound(_))) => Err(Problem::no_node(xpath, place)),
+        Err(error) => Err(Refused::from(error).worded(place)),
     }
 }
 

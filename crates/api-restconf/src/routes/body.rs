@@ -1,5 +1,7 @@
 //! Bodies of writes: data of the schema, in either form, and what of it a request must say.
 
+use std::sync::Arc;
+
 use api_http::Request;
 use lang_yang::{
     Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, Value, read_json,
@@ -23,8 +25,8 @@ const DATA: &[Envelope] = &[Envelope {
 /// The one thing that a body gives.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Given {
-    /// A container, or an entry of a list.
-    Node(DataNode),
+    /// A container, or an entry of a list: one, shared by the edits that give it.
+    Node(Arc<[DataNode; 1]>),
     /// A leaf, or an entry of a leaf-list.
     Leaf(NodeId, Value),
     /// `[]`
@@ -103,7 +105,7 @@ pub(super) fn single(content: Content) -> Result<Given, Problem> {
             Tag::MalformedMessage,
             format!("the body must give one value of the leaf-list, not {}", leaf.values.len()),
         )),
-        (None, Some(node)) => Ok(Given::Node(node)),
+        (None, Some(node)) => Ok(Given::Node(Arc::new([node]))),
         (None, None) => Ok(Given::Nothing),
     }
 }
@@ -112,7 +114,8 @@ impl Given {
     /// The step from where the body is read to what it gives.
     pub(super) fn step(&self, schema: &Schema) -> Option<Step> {
         match self {
-            Self::Node(node) => {
+            Self::Node(nodes) => {
+                let [node] = &**nodes;
                 let keys = schema.keys(node.schema).iter();
                 let keys: Vec<_> = keys.filter_map(|key| Some((*key, key_of(node, *key)?.clone()))).collect();
                 let chosen = if keys.is_empty() { Chosen::All } else { Chosen::Entry(keys) };
@@ -134,7 +137,7 @@ impl Given {
     /// 400: another node, or another entry.
     pub(super) fn of_path(mut self, schema: &Schema, step: &Step) -> Result<Self, Problem> {
         let found = match &self {
-            Self::Node(node) => Some(node.schema),
+            Self::Node(nodes) => nodes.first().map(|node| node.schema),
             Self::Leaf(leaf, _) => Some(*leaf),
             Self::Nothing => None,
         };
@@ -146,7 +149,8 @@ impl Given {
             )));
         }
         match (&mut self, &step.chosen) {
-            (Self::Node(node), Chosen::Entry(keys)) => {
+            (Self::Node(nodes), Chosen::Entry(keys)) => {
+                let [node] = Arc::make_mut(nodes);
                 for (key, value) in keys {
                     match key_of(node, *key).map(|stored| stored.text == value.text) {
                         Some(true) => {}

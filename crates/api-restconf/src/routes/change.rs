@@ -1,5 +1,6 @@
 //! What a write does to a tree: pure, asked again with the newest version where another writer came first.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use config::{Edit, Fault, LeafLists, MergeOptions, Place, Position, Tree};
@@ -136,9 +137,9 @@ impl<'r> Change<'r> {
         }
         self.check_point(tree)?;
         match given {
-            Given::Node(node) => Ok(vec![Edit::Create {
+            Given::Node(nodes) => Ok(vec![Edit::Create {
                 parent: self.parent(),
-                nodes: vec![node.clone()],
+                nodes: shared(nodes),
                 at: self.position().unwrap_or(Position::Last),
             }]),
             Given::Leaf(leaf, value) => self.set(tree, *leaf, value),
@@ -153,11 +154,9 @@ impl<'r> Change<'r> {
         self.judge(is_there)?;
         self.check_point(tree)?;
         match given {
-            Given::Node(node) => Ok(vec![Edit::Replace {
-                parent: self.parent(),
-                nodes: vec![node.clone()],
-                at: self.position(),
-            }]),
+            Given::Node(nodes) => {
+                Ok(vec![Edit::Replace { parent: self.parent(), nodes: shared(nodes), at: self.position() }])
+            }
             Given::Leaf(leaf, value) => self.set(tree, *leaf, value),
             Given::Nothing => Ok(Vec::new()),
         }
@@ -171,8 +170,8 @@ impl<'r> Change<'r> {
             return refuse(Problem::not_found("the resource does not exist, and a patch does not create it"));
         }
         match given {
-            Given::Node(node) => {
-                Ok(vec![Edit::Merge { parent: self.parent(), nodes: vec![node.clone()], options: MERGED }])
+            Given::Node(nodes) => {
+                Ok(vec![Edit::Merge { parent: self.parent(), nodes: shared(nodes), options: MERGED }])
             }
             Given::Leaf(leaf, value) => self.set(tree, *leaf, value),
             Given::Nothing => Ok(Vec::new()),
@@ -256,21 +255,24 @@ impl<'r> Change<'r> {
             _ if stored.first() == Some(value) => return Ok(Vec::new()),
             _ => vec![value.clone()],
         };
-        Ok(vec![Edit::SetLeaves { parent: self.parent(), leaves: vec![Leaf { schema: leaf, values }] }])
+        Ok(vec![Edit::SetLeaves { parent: self.parent(), leaves: [Leaf { schema: leaf, values }].into() }])
     }
 }
 
 /// Edits that make the datastore be what is given.
-pub(super) fn replace_all(content: &Content) -> Vec<Edit> {
-    vec![Edit::ReplaceContent { entry: Place::Made(Vec::new()), content: content.clone() }]
+pub(super) fn replace_all(content: &Arc<Content>) -> Vec<Edit> {
+    vec![Edit::ReplaceContent { entry: Place::Made(Vec::new()), content: Arc::clone(content) }]
 }
 
 /// Edits that merge what is given into the datastore.
-pub(super) fn merge_all(tree: &Tree<'_>, content: &Content) -> Result<Vec<Edit>, Fault> {
+pub(super) fn merge_all(
+    tree: &Tree<'_>,
+    (given, nodes): (&[Leaf], &Arc<[DataNode]>),
+) -> Result<Vec<Edit>, Fault> {
     let mut edits = Vec::new();
-    if !content.leaves.is_empty() {
+    if !given.is_empty() {
         let mut leaves = Vec::new();
-        for leaf in &content.leaves {
+        for leaf in given {
             let is_list = matches!(tree.schema().node(leaf.schema).kind, NodeKind::LeafList { .. });
             let mut values = if is_list { values_of(tree, &[], leaf.schema)? } else { Vec::new() };
             for value in &leaf.values {
@@ -280,13 +282,18 @@ pub(super) fn merge_all(tree: &Tree<'_>, content: &Content) -> Result<Vec<Edit>,
             }
             leaves.push(Leaf { schema: leaf.schema, values });
         }
-        edits.push(Edit::SetLeaves { parent: Place::Made(Vec::new()), leaves });
+        edits.push(Edit::SetLeaves { parent: Place::Made(Vec::new()), leaves: leaves.into() });
     }
-    if !content.children.is_empty() {
-        let nodes: Vec<DataNode> = content.children.clone();
+    if !nodes.is_empty() {
+        let nodes = Arc::clone(nodes);
         edits.push(Edit::Merge { parent: Place::Made(Vec::new()), nodes, options: MERGED });
     }
     Ok(edits)
+}
+
+/// One node as edits take it, shared.
+fn shared(nodes: &Arc<[DataNode; 1]>) -> Arc<[DataNode]> {
+    Arc::<[DataNode; 1]>::clone(nodes)
 }
 
 fn refuse<T>(problem: Problem) -> Result<T, Refusal<Problem>> {

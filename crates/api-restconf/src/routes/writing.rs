@@ -1,5 +1,7 @@
 //! Writes of data (RFC 8040, sections 4.4 to 4.7).
 
+use std::sync::Arc;
+
 use api_http::{Given as Parameters, Operation, Request, Response, empty_response, entity_tag};
 use http::{HeaderValue, StatusCode, header};
 use lang_yang::Schema;
@@ -139,7 +141,7 @@ pub(crate) const REPLACE_ALL: Operation =
 /// RFC 8040 4.5, PUT `{root}/data`
 pub(crate) async fn replace_all_data(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
-    let content = read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?;
+    let content = Arc::new(read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?);
     let demands = Demands::of(&request, &write.anchor).await?;
     demands.judge(true)?;
     let written = write.carry_out(&demands, |_| Ok(replace_all(&content))).await?;
@@ -185,9 +187,10 @@ pub(crate) const MERGE_ALL: Operation =
 pub(crate) async fn merge_all_data(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
     let content = read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?;
+    let nodes = content.children.into();
     let demands = Demands::of(&request, &write.anchor).await?;
     demands.judge(true)?;
-    let merged = |tree: &config::Tree<'_>| Ok(merge_all(tree, &content)?);
+    let merged = |tree: &config::Tree<'_>| Ok(merge_all(tree, (&content.leaves, &nodes))?);
     let written = write.carry_out(&demands, merged).await?;
     Ok(write.answer(StatusCode::NO_CONTENT, &written))
 }

@@ -217,7 +217,7 @@ fn entries_come_where_they_are_put() {
         let mut fixture = Fixture::new(limits);
         let add = |fixture: &Fixture, name: &str, at| Edit::Create {
             parent: top(),
-            nodes: vec![fixture.rule(name)],
+            nodes: [fixture.rule(name)].into(),
             at,
         };
         let place = |fixture: &Fixture, name: &str| Place::Steps(vec![fixture.to("rule", &[("name", name)])]);
@@ -236,7 +236,7 @@ fn entries_come_where_they_are_put() {
             .apply(&[Edit::Move { entry: place(&fixture, "a"), to: Position::After(place(&fixture, "b1")) }]);
         assert_eq!(rules(&fixture), ["d", "b", "b1", "a", "b2", "c"]);
         let parent = fixture.node("net", vec![fixture.leaf("name", "x")], Vec::new());
-        fixture.apply(&[Edit::Create { parent: top(), nodes: vec![parent], at: Position::Last }]);
+        fixture.apply(&[Edit::Create { parent: top(), nodes: [parent].into(), at: Position::Last }]);
         let other = Place::Steps(vec![fixture.to("net", &[])]);
         fixture.refuses(add(&fixture, "z", Position::After(other)), "/net cannot lie in /rule");
     }
@@ -246,7 +246,7 @@ fn entries_come_where_they_are_put() {
 fn the_same_gap_takes_any_number_of_entries() {
     let mut fixture = Fixture::new(SMALL);
     let nodes = vec![fixture.rule("first"), fixture.rule("last")];
-    fixture.apply(&[Edit::Create { parent: top(), nodes, at: Position::Last }]);
+    fixture.apply(&[Edit::Create { parent: top(), nodes: nodes.into(), at: Position::Last }]);
     // Between the two newest, by turns at either side: the orders grow, until they are given anew.
     let (mut low, mut high) = ("first".to_owned(), "last".to_owned());
     let mut longest = 0;
@@ -254,7 +254,7 @@ fn the_same_gap_takes_any_number_of_entries() {
         let name = format!("r{number}");
         let place = Place::Steps(vec![fixture.to("rule", &[("name", &low)])]);
         let nodes = vec![fixture.rule(&name)];
-        fixture.apply(&[Edit::Create { parent: top(), nodes, at: Position::After(place) }]);
+        fixture.apply(&[Edit::Create { parent: top(), nodes: nodes.into(), at: Position::After(place) }]);
         let order = rules(&fixture);
         let at = |name: &str| order.iter().position(|other| other == name).unwrap();
         assert!(at(&low) < at(&name) && at(&name) < at(&high), "{order:?}");
@@ -276,19 +276,19 @@ fn creating_what_is_there_says_what() {
     for limits in [SMALL, PageLimits::STANDARD] {
         let mut fixture = Fixture::new(limits);
         let nodes: Vec<DataNode> = ["it's", "b", "c"].iter().map(|name| fixture.rule(name)).collect();
-        let create = Edit::Create { parent: top(), nodes, at: Position::Last };
+        let create = Edit::Create { parent: top(), nodes: nodes.into(), at: Position::Last };
         let applied = fixture.apply(std::slice::from_ref(&create));
         assert_eq!(applied.changes, Changes { created: 3, updated: 0, removed: 0 });
         fixture.refuses(create, "3 entries exist already, the first is /rule[@name='it''s']");
         let twice = vec![fixture.rule("x"), fixture.rule("x")];
         fixture.refuses(
-            Edit::Create { parent: top(), nodes: twice, at: Position::Last },
+            Edit::Create { parent: top(), nodes: twice.into(), at: Position::Last },
             "/rule[@name='x'] is given twice",
         );
         fixture.refuses(
             Edit::Create {
                 parent: top(),
-                nodes: vec![fixture.node("rule", vec![], vec![])],
+                nodes: [fixture.node("rule", vec![], vec![])].into(),
                 at: Position::Last,
             },
             "/rule lacks its key name",
@@ -296,7 +296,7 @@ fn creating_what_is_there_says_what() {
         fixture.refuses(
             Edit::Create {
                 parent: top(),
-                nodes: vec![fixture.node("port", vec![], vec![])],
+                nodes: [fixture.node("port", vec![], vec![])].into(),
                 at: Position::Last,
             },
             "/m:net/node/ports/port cannot lie in /",
@@ -318,9 +318,9 @@ fn a_merge_sets_what_is_given_and_leaves_the_rest() {
         fixture.node("net", Vec::new(), vec![node])
     };
     let first = node(&fixture, "1", vec![fixture.leaf("state", "up"), fixture.leaf_list("tag", &["a", "b"])]);
-    fixture.apply(&[merge(vec![first], false, LeafLists::Replace)]);
+    fixture.apply(&[merge([first].into(), false, LeafLists::Replace)]);
     let other = node(&fixture, "1", vec![fixture.leaf_list("tag", &["b", "c"])]);
-    fixture.apply(&[merge(vec![other.clone()], true, LeafLists::Add)]);
+    fixture.apply(&[merge([other.clone()].into(), true, LeafLists::Add)]);
     let tags = |fixture: &Fixture| {
         let net = fixture.content().children.remove(0);
         let leaves = net.content.children[0].content.leaves.clone();
@@ -328,11 +328,11 @@ fn a_merge_sets_what_is_given_and_leaves_the_rest() {
         leaves[2].values.iter().map(|value| value.text.to_string()).collect::<Vec<_>>()
     };
     assert_eq!(tags(&fixture), ["a", "b", "c"]);
-    fixture.apply(&[merge(vec![other], true, LeafLists::Replace)]);
+    fixture.apply(&[merge([other].into(), true, LeafLists::Replace)]);
     assert_eq!(tags(&fixture), ["b", "c"]);
     let absent = node(&fixture, "2", Vec::new());
     fixture.refuses(
-        merge(vec![absent], true, LeafLists::Replace),
+        merge([absent].into(), true, LeafLists::Replace),
         "1 entries do not exist, the first is /net/node[@id='2']",
     );
 }
@@ -343,16 +343,16 @@ fn one_case_of_a_choice_takes_the_place_of_another() {
     let net = |fixture: &Fixture| Place::Made(vec![fixture.to("net", &[])]);
     let options = fixture.node("v4-options", vec![fixture.leaf("ttl", "64")], Vec::new());
     fixture.apply(&[
-        Edit::SetLeaves { parent: net(&fixture), leaves: vec![fixture.leaf("v4", "10.0.0.1")] },
-        Edit::Create { parent: net(&fixture), nodes: vec![options.clone()], at: Position::Last },
+        Edit::SetLeaves { parent: net(&fixture), leaves: [fixture.leaf("v4", "10.0.0.1")].into() },
+        Edit::Create { parent: net(&fixture), nodes: [options.clone()].into(), at: Position::Last },
     ]);
     assert_eq!(fixture.paths(), ["/net", "/net/v4-options"]);
-    fixture.apply(&[Edit::SetLeaves { parent: net(&fixture), leaves: vec![fixture.leaf("v6", "::1")] }]);
+    fixture.apply(&[Edit::SetLeaves { parent: net(&fixture), leaves: [fixture.leaf("v6", "::1")].into() }]);
     let net_node = fixture.content().children.remove(0);
     assert_eq!(net_node, fixture.node("net", vec![fixture.leaf("v6", "::1")], Vec::new()));
     let merged = fixture.node("net", Vec::new(), vec![options]);
     let how = MergeOptions { must_exist: false, leaf_lists: LeafLists::Replace };
-    fixture.apply(&[Edit::Merge { parent: top(), nodes: vec![merged.clone()], options: how }]);
+    fixture.apply(&[Edit::Merge { parent: top(), nodes: [merged.clone()].into(), options: how }]);
     assert_eq!(fixture.content().children, [merged]);
 }
 
@@ -360,7 +360,7 @@ fn one_case_of_a_choice_takes_the_place_of_another() {
 fn a_change_of_one_leaf_writes_a_page_of_each_level() {
     let mut fixture = Fixture::new(SMALL);
     let nodes: Vec<DataNode> = (0..500).map(|number| fixture.rule(&format!("rule-{number:04}"))).collect();
-    fixture.apply(&[Edit::Create { parent: top(), nodes, at: Position::Last }]);
+    fixture.apply(&[Edit::Create { parent: top(), nodes: nodes.into(), at: Position::Last }]);
     let height = match fixture.root.body {
         crate::root::Body::Paged { height, .. } => height,
         crate::root::Body::Inline(_) => panic!("the tree has pages"),
@@ -368,14 +368,14 @@ fn a_change_of_one_leaf_writes_a_page_of_each_level() {
     assert!(height >= 2);
     let parent = Place::Steps(vec![fixture.to("rule", &[("name", "rule-0250")])]);
     let leaves = vec![fixture.leaf("action", "drop")];
-    let applied = fixture.apply(&[Edit::SetLeaves { parent, leaves }]);
+    let applied = fixture.apply(&[Edit::SetLeaves { parent, leaves: leaves.into() }]);
     assert!(applied.pages.len() <= height + 2, "{:?}", applied.pages.len());
     assert!(applied.superseded.len() <= height + 1);
     assert_eq!(applied.changes, Changes { created: 0, updated: 1, removed: 0 });
     // The same again changes nothing.
     let parent = Place::Steps(vec![fixture.to("rule", &[("name", "rule-0250")])]);
     let leaves = vec![fixture.leaf("action", "drop")];
-    let applied = fixture.apply(&[Edit::SetLeaves { parent, leaves }]);
+    let applied = fixture.apply(&[Edit::SetLeaves { parent, leaves: leaves.into() }]);
     assert!(applied.pages.is_empty() && applied.superseded.is_empty() && applied.changes.is_empty());
 }
 
@@ -383,10 +383,10 @@ fn a_change_of_one_leaf_writes_a_page_of_each_level() {
 fn a_large_record_has_a_page_of_its_own() {
     let mut fixture = Fixture::new(SMALL);
     let nodes: Vec<DataNode> = (0..40).map(|number| fixture.rule(&format!("rule-{number:04}"))).collect();
-    fixture.apply(&[Edit::Create { parent: top(), nodes, at: Position::Last }]);
+    fixture.apply(&[Edit::Create { parent: top(), nodes: nodes.into(), at: Position::Last }]);
     let place = |fixture: &Fixture| Place::Steps(vec![fixture.to("rule", &[("name", "rule-0020")])]);
     let long = "x".repeat(5_000);
-    let set = Edit::SetLeaves { parent: place(&fixture), leaves: vec![fixture.leaf("action", &long)] };
+    let set = Edit::SetLeaves { parent: place(&fixture), leaves: [fixture.leaf("action", &long)].into() };
     let applied = fixture.apply(std::slice::from_ref(&set));
     let own: Vec<PageId> =
         applied.pages.iter().filter(|(_, bytes)| bytes.len() > 5_000).map(|(id, _)| *id).collect();
@@ -398,6 +398,6 @@ fn a_large_record_has_a_page_of_its_own() {
     let too_long = "x".repeat(crate::limits::RECORD_BYTES_MAX);
     let parent = Place::Steps(vec![fixture.to("rule", &[("name", "rule-0001")])]);
     let leaves = vec![fixture.leaf("action", &too_long)];
-    let error = fixture.try_apply(&[Edit::SetLeaves { parent, leaves }]).unwrap_err();
+    let error = fixture.try_apply(&[Edit::SetLeaves { parent, leaves: leaves.into() }]).unwrap_err();
     assert!(matches!(error, ApplyError::TooLarge { what: "the record", .. }), "{error}");
 }

@@ -3,6 +3,8 @@
 //! Items of flat and of grouped reports are taken alike, which item is which shows from what its data can lie below. Since an item
 //! of what was replaced has only the leaves that differ, these are set and removed, and all else stays.
 
+use std::sync::Arc;
+
 use lang_cps_path::CpsPath;
 use lang_yang::{Content, DataNode, Leaf, NodeId, NodeKind, Schema};
 
@@ -130,7 +132,7 @@ pub fn edits(schema: &Schema, changes: Vec<Change>) -> Result<Vec<Edit>, ChangeE
                     return Err(ChangeError::NoData("replace", "neither sourceData nor targetData"));
                 }
                 let nodes = |content: Option<Content>| content.map_or(Vec::new(), |content| content.children);
-                replace(schema, &subject.parent, &nodes(source), &nodes(target), &mut edits)?;
+                replace(schema, &subject.parent, (&nodes(source), nodes(target).into()), &mut edits)?;
             }
         }
     }
@@ -140,10 +142,10 @@ pub fn edits(schema: &Schema, changes: Vec<Change>) -> Result<Vec<Edit>, ChangeE
 fn create(parent: Vec<Step>, content: Content, edits: &mut Vec<Edit>) {
     let Content { leaves, children } = content;
     if !leaves.is_empty() {
-        edits.push(Edit::SetLeaves { parent: Place::Steps(parent.clone()), leaves });
+        edits.push(Edit::SetLeaves { parent: Place::Steps(parent.clone()), leaves: leaves.into() });
     }
     if !children.is_empty() {
-        edits.push(Edit::Create { parent: Place::Steps(parent), nodes: children, at: Position::Last });
+        edits.push(Edit::Create { parent: Place::Steps(parent), nodes: children.into(), at: Position::Last });
     }
 }
 
@@ -151,13 +153,12 @@ fn create(parent: Vec<Step>, content: Content, edits: &mut Vec<Edit>) {
 fn replace(
     schema: &Schema,
     parent: &[Step],
-    source: &[DataNode],
-    target: &[DataNode],
+    (source, target): (&[DataNode], Arc<[DataNode]>),
     edits: &mut Vec<Edit>,
 ) -> Result<(), ChangeError> {
     if !target.is_empty() {
         let options = MergeOptions { must_exist: true, leaf_lists: LeafLists::Replace };
-        let nodes = target.to_vec();
+        let nodes = Arc::clone(&target);
         edits.push(Edit::Merge { parent: Place::Steps(parent.to_vec()), nodes, options });
     }
     for node in source {

@@ -115,7 +115,7 @@ async fn a_strict_anchor_takes_what_libyang_takes() {
     let owner = |name: &str| {
         let shop_node = node(&schema, None, "shop");
         let leaves = vec![leaf(node(&schema, Some(shop_node), "owner"), ValueKind::Text, name)];
-        Edit::SetLeaves { parent: shop(&schema), leaves }
+        Edit::SetLeaves { parent: shop(&schema), leaves: leaves.into() }
     };
     let dangling = anchor.write_edits(&[owner("x")], WriteOptions::default()).await;
     assert!(matches!(dangling, Err(Error::Data(_))), "{dangling:?}");

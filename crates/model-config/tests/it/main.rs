@@ -71,7 +71,7 @@ fn entry(anchor: &Anchor, version: u64, number: usize) -> Edit {
     let leaves =
         vec![leaf("id", ValueKind::Integer, version.to_string()), leaf("text", ValueKind::Text, text)];
     let node = DataNode { schema: list, content: Content { leaves, children: Vec::new() } };
-    Edit::Create { parent: Place::Made(vec![Step::container(all)]), nodes: vec![node], at: Position::Last }
+    Edit::Create { parent: Place::Made(vec![Step::container(all)]), nodes: [node].into(), at: Position::Last }
 }
 
 /// What the process does that is killed; a test of its own where no folder is given, and then nothing.

@@ -186,7 +186,7 @@ impl World {
                     nodes.retain(|node| !is_there(node));
                 }
                 let done = model::create(&schema, there, &nodes);
-                (Edit::Create { parent: place, nodes, at: Position::Last }, done)
+                (Edit::Create { parent: place, nodes: nodes.into(), at: Position::Last }, done)
             }
             3 | 4 => {
                 let child = self.child(parent)?;
@@ -195,7 +195,7 @@ impl World {
                 let done = model::merge(&schema, there, &node, must_exist);
                 let options = MergeOptions { must_exist, leaf_lists: LeafLists::Replace };
                 // Entries without keys are added each time.
-                (Edit::Merge { parent: place, nodes: vec![node], options }, done)
+                (Edit::Merge { parent: place, nodes: [node].into(), options }, done)
             }
             _ => {
                 let mut content = self.content(parent, 0);
@@ -203,7 +203,7 @@ impl World {
                     .leaves
                     .retain(|leaf| parent.is_none_or(|node| !schema.keys(node).contains(&leaf.schema)));
                 model::set_leaves(&schema, there, &content.leaves);
-                (Edit::SetLeaves { parent: place, leaves: content.leaves }, Some(()))
+                (Edit::SetLeaves { parent: place, leaves: content.leaves.into() }, Some(()))
             }
         })
     }
@@ -222,7 +222,7 @@ impl World {
                 let child = self.child(parent)?;
                 let node = self.node(child, 3);
                 model::replace(&schema, there, &node);
-                (Edit::Replace { parent: place, nodes: vec![node], at: None }, Some(()))
+                (Edit::Replace { parent: place, nodes: [node].into(), at: None }, Some(()))
             }
             6 => {
                 let list = self.child(parent).filter(|child| model::is_list(&schema, *child))?;
@@ -235,7 +235,7 @@ impl World {
                     }
                 }
                 model::replace_list(&schema, there, list, &unique);
-                (Edit::ReplaceList { parent: place, list, nodes: unique }, Some(()))
+                (Edit::ReplaceList { parent: place, list, nodes: unique.into() }, Some(()))
             }
             _ => {
                 let keys: Vec<Leaf> = there
@@ -248,7 +248,7 @@ impl World {
                 content.leaves.retain(|leaf| keys.iter().all(|key| key.schema != leaf.schema));
                 content.leaves = [keys, content.leaves].concat();
                 *there = content.clone();
-                (Edit::ReplaceContent { entry: place, content }, Some(()))
+                (Edit::ReplaceContent { entry: place, content: content.into() }, Some(()))
             }
         })
     }
