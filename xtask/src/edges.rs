@@ -18,6 +18,7 @@ mod tests {
         ("lang-formula", &["lang-time"]),
         ("lang-jsonld", &["lang-json"]),
         ("lang-yang", &["lang-json"]),
+        ("yang-samples", &[]),
         ("egress", &[]),
         ("delivery", &["store"]),
         ("strands", &["store"]),
@@ -62,7 +63,7 @@ mod tests {
         ),
         ("campaign", &[]),
         ("campaign-graphs", &["campaign"]),
-        ("campaign-config", &["campaign"]),
+        ("campaign-config", &["campaign", "yang-samples"]),
         (
             "campaign-embedded",
             &[
@@ -78,6 +79,7 @@ mod tests {
                 "model-graph",
                 "store",
                 "traversals",
+                "yang-samples",
             ],
         ),
         ("campaign-peers", &["campaign"]),

@@ -1,13 +1,13 @@
 //! Load tests of configuration trees over HTTP: the flows and the limits that were published for CPS, and long series of
 //! small transactions, as families of the frame in `campaign`.
 //!
-//! [`cps`] has the flows, [`limits`] the jobs beside their expected seconds, [`transactions`] the long series. [`ALL`] is what a program hands to `campaign::run` beside the other families. The YANG modules are
-//! [`models`] made here; those that were published come from a folder of the user's.
+//! [`cps`] has the flows, [`limits`] the jobs beside their expected seconds, [`transactions`] the long series, [`uploads`] schema sets.
+//! [`ALL`] is what a program hands to `campaign::run` beside the other families. The YANG modules are those of `yang-samples`; the published
+//! ones come from a folder of the user's.
 //!
 //! Invariants: those of `campaign`; nothing here knows our server but by HTTP, so that CPS itself can be put under the same
 //! load.
 
-pub mod models;
 pub mod rest;
 pub mod tree;
 pub mod script;
@@ -16,11 +16,13 @@ mod toy_cps;
 pub mod cps;
 pub mod limits;
 pub mod transactions;
+pub mod uploads;
 
 use campaign::runner::AnyFamily;
 
 /// The families of this crate: one line each.
-pub const ALL: &[&dyn AnyFamily] = &[&cps::Cps307, &limits::CpsLimits, &transactions::ConfigTransactions];
+pub const ALL: &[&dyn AnyFamily] =
+    &[&cps::Cps307, &limits::CpsLimits, &transactions::ConfigTransactions, &uploads::ConfigUploads];
 
 #[cfg(test)]
 mod tests {

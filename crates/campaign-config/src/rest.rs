@@ -1,16 +1,16 @@
 //! The CPS API as families ask it outside of any load: dataspaces, schema sets, anchors, trees read back.
 
 use std::io::{Cursor, Write as _};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use campaign::probe::Probe;
 use campaign::target::Target;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value as Json;
+use yang_samples::Module;
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
-
-use crate::models::Module;
 
 /// The header lines of requests whose body is JSON.
 pub const HEADERS: &str = "Content-Type: application/json\r\nAccept: application/json\r\n";
@@ -37,6 +37,11 @@ impl Dataspace {
     /// The path of the dataspace.
     pub fn path(&self) -> String {
         format!("{BASE}/dataspaces/{}", self.name)
+    }
+
+    /// The path of a schema set.
+    pub fn schema_set(&self, name: &str) -> String {
+        format!("{}/schema-sets/{name}", self.path())
     }
 
     /// The path that creates an anchor.
@@ -106,7 +111,7 @@ impl Cps {
         Ok(())
     }
 
-    /// Uploads `modules` as a schema set; whether it was there already.
+    /// Uploads `modules` as a schema set; how long the server took, or nothing if it had it already.
     ///
     /// # Errors
     ///
@@ -116,12 +121,14 @@ impl Cps {
         dataspace: &Dataspace,
         name: &str,
         modules: &[Module],
-    ) -> Result<bool> {
+    ) -> Result<Option<Duration>> {
         let path = schema_set_path(dataspace, name);
         let body = upload(modules)?;
+        let begun = Instant::now();
         let (status, answer) = self.uploads.send("POST", &path, &body)?;
+        let took = begun.elapsed();
         ensure!(matches!(status, 201 | 409), "POST {path}: {status} {}", shortened(&answer));
-        Ok(status == 409)
+        Ok((status == 201).then_some(took))
     }
 
     /// Sends `body`; what came must be `expected`.

@@ -1,10 +1,12 @@
 //! A toy CPS for tests: trees in memory, with as much of the API as the families ask for.
 
 use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::sync::Mutex;
 
 use campaign::toy::{Reply, Toy};
 use serde_json::{Map, Value as Json, json};
+use zip::ZipArchive;
 
 use crate::tree::bare;
 
@@ -28,15 +30,17 @@ pub(crate) enum Defect {
     FailsSometimes,
     /// Knows nothing of the difference of two anchors.
     FindsNoDifference,
+    /// Forgets one module of each schema set.
+    LosesModules,
 }
 
 type Members = Map<String, Json>;
 
-/// Trees by anchor, without prefixes; names of schema sets.
+/// Trees by anchor, without prefixes; schema sets with the number of their modules.
 #[derive(Default)]
 struct Trees {
     anchors: BTreeMap<String, Members>,
-    sets: Vec<String>,
+    sets: BTreeMap<String, usize>,
 }
 
 /// The keys of all lists that families write.
@@ -375,18 +379,22 @@ fn reply((method, path, query): Asked<'_>, body: &[u8], trees: &mut Trees, defec
         ("POST", []) => Reply::new(201, ""),
         ("POST", [_, "schema-sets"]) => {
             let name = query["schema-set-name"].clone();
-            if trees.sets.contains(&name) {
+            if trees.sets.contains_key(&name) {
                 return Reply::new(409, "there");
             }
-            trees.sets.push(name);
+            trees.sets.insert(name, modules(body) - usize::from(defect == Defect::LosesModules));
             Reply::new(201, "")
         }
-        ("POST", [_, "anchors"]) if !trees.sets.contains(&query["schema-set-name"]) => {
+        ("POST", [_, "anchors"]) if !trees.sets.contains_key(&query["schema-set-name"]) => {
             Reply::new(400, "no such set")
         }
         ("POST", [_, "anchors"]) => {
             trees.anchors.insert(query["anchor-name"].clone(), Members::new());
             Reply::new(201, "")
+        }
+        ("DELETE", [_, "schema-sets", name]) => {
+            let found = trees.sets.remove(*name).is_some();
+            Reply::new(if found { 204 } else { 400 }, "")
         }
         ("DELETE", [_, "anchors", _]) if defect == Defect::KeepsAnchors => Reply::new(204, ""),
         ("DELETE", [_, "anchors", anchor]) => {
@@ -417,6 +425,14 @@ fn reply((method, path, query): Asked<'_>, body: &[u8], trees: &mut Trees, defec
     }
 }
 
+/// How many modules an upload has.
+fn modules(body: &[u8]) -> usize {
+    let begin = body.windows(4).position(|bytes| bytes == b"\r\n\r\n").unwrap() + 4;
+    let end = body.windows(4).rposition(|bytes| bytes == b"\r\n--").unwrap();
+    let archive = ZipArchive::new(Cursor::new(&body[begin..end]));
+    archive.map_or(1, |archive| archive.len())
+}
+
 fn grouping(query: &BTreeMap<&str, String>) -> bool {
     query.get("grouping-enabled").is_some_and(|it| it == "true")
 }
@@ -438,6 +454,11 @@ impl Trees {
             ["anchors"] => {
                 let anchors = self.anchors.keys().map(|name| json!({"name": name})).collect();
                 Reply::ok(&Json::Array(anchors).to_string())
+            }
+            ["schema-sets", name] => {
+                let reference = json!({"namespace": "urn:toy", "revision": "2026-01-01"});
+                let references = vec![reference; self.sets[*name]];
+                Reply::ok(&json!({"name": name, "moduleReferences": references}).to_string())
             }
             ["nodes", "query"] => {
                 let of = |(name, tree): (&String, &Members)| {

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use campaign_config::models::Module;
 use config::query::Address;
 use config::{ApplyError, Depth, Edit, Label, Place, Position, Step};
 use lang_yang::{
@@ -12,6 +11,7 @@ use lang_yang::{
 use model_config::{Anchor, Clock, ConfigOptions, Configs, Mode, SchemaSetOptions, WriteOptions};
 use serde_json::Value as Json;
 use store::{EmbeddedOptions, Store};
+use yang_samples::Module;
 
 /// The dataspace.
 const DATASPACE: &str = "campaign";

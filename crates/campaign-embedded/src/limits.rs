@@ -16,9 +16,9 @@ use campaign::workloads::Workload;
 use campaign_config::limits::devices::{self, DEVICE_NODES, FRESH, container, device_path};
 use campaign_config::limits::figures;
 use campaign_config::limits::rows::{Mode, Part, Row, Work, workload};
-use campaign_config::models::{DEVICES, Module};
 use campaign_config::tree;
 use tokio::runtime::Runtime;
+use yang_samples::{DEVICES, Module};
 
 use crate::config_store::{ConfigStore, nodes};
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value as Json, json};
+use yang_samples::{Module, topology};
 
-use crate::models::{Module, topology};
 use crate::tree;
 
 /// The published modules.

@@ -2,11 +2,11 @@
 
 use anyhow::{Context as _, Result, bail};
 use campaign::profile::Profile;
+use yang_samples::Module;
 
 use super::checks::{Check, Difference, delta_path};
 use super::devices::{self, CHANGED, DEVICE_NODES, DEVICES, FRESH, SHELF, container, device, leaves, list};
 use super::rows::{ANCHORS, Change, Descendants, Part, Row, Work, scaled};
-use crate::models::{self, Module};
 use crate::rest::{self, Cps, Dataspace, HEADERS};
 use crate::script::{Draft, Script};
 
@@ -62,7 +62,7 @@ impl Stand {
         let (work, stock) = (named("limits"), named("stock"));
         for dataspace in [&work, &stock] {
             cps.create_dataspace(dataspace).context("creating a dataspace")?;
-            for (name, text) in [(DEVICE_SET, models::DEVICES), (BOOK_SET, models::BOOKS)] {
+            for (name, text) in [(DEVICE_SET, yang_samples::DEVICES), (BOOK_SET, yang_samples::BOOKS)] {
                 let module = Module::named(&format!("campaign-{name}"), text);
                 cps.create_schema_set(dataspace, name, &[module]).context("uploading a module")?;
             }
@@ -398,7 +398,7 @@ impl Maker<'_> {
         let mut drafts = Vec::new();
         for number in 0..self.count {
             let name = format!("{}-{number}", self.name.to_lowercase());
-            let text = models::TABLE.replace("campaign-table", &name);
+            let text = yang_samples::TABLE.replace("campaign-table", &name);
             let body = rest::upload(&[Module::named(&name, &text)])?;
             drafts.push(Draft::new("POST", rest::schema_set_path(work, &name), 201).with(body));
             drafts.push(Draft::new("POST", work.new_anchor(&name, &name), 201));

@@ -13,12 +13,12 @@ use campaign::report::{RowReport, Table};
 use campaign::target::Source;
 use campaign::workloads::Workload;
 use serde_json::Value as Json;
+use yang_samples::Module;
 
 use super::adder::{Adder, entry, value};
 use super::disk::synced_appends;
 use super::figures::{self, Times};
 use super::rows::{Row, workload};
-use crate::models::{self, Module};
 use crate::rest::{Cps, Dataspace};
 use crate::tree;
 
@@ -66,7 +66,7 @@ impl Family for ConfigTransactions {
         let dataspace = Dataspace { name: format!("campaign-transactions-{}", bench.course.seed) };
         let mut cps = Cps::new(bench.target)?;
         cps.create_dataspace(&dataspace).context("creating the dataspace")?;
-        let module = Module::named("campaign-table", models::TABLE);
+        let module = Module::named("campaign-table", yang_samples::TABLE);
         cps.create_schema_set(&dataspace, SCHEMA_SET, &[module]).context("uploading the module")?;
         Ok((Stand { dataspace, times: BTreeMap::new() }, None))
     }

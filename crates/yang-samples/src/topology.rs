@@ -1,26 +1,11 @@
-//! The YANG modules of this crate: of the shapes that published tests had, and written for them, so that a campaign needs
-//! no files of others.
+//! Eleven modules of networks, their links and their second layer, of the shape of those of RFC 8345 and RFC 8944.
 
 use std::fmt::Write as _;
 
-/// A YANG module: the name of its file, and its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Module {
-    /// `NAME.yang` or `NAME@REVISION.yang`.
-    pub file: String,
-    /// The text.
-    pub text: String,
-}
+use crate::Module;
 
 /// Identities of the module of interface types: as many as the published one has.
 const INTERFACE_TYPES: usize = 286;
-
-/// The devices of the limits.
-pub const DEVICES: &str = include_str!("../yang/campaign-devices.yang");
-/// The books of the limits.
-pub const BOOKS: &str = include_str!("../yang/campaign-books.yang");
-/// One list that transactions add to.
-pub const TABLE: &str = include_str!("../yang/campaign-table.yang");
 
 const TOPOLOGY: [(&str, &str); 10] = [
     ("campaign-inet-types", include_str!("../yang/campaign-inet-types.yang")),
@@ -34,13 +19,6 @@ const TOPOLOGY: [(&str, &str); 10] = [
     ("campaign-l2", include_str!("../yang/campaign-l2.yang")),
     ("campaign-l2-state", include_str!("../yang/campaign-l2-state.yang")),
 ];
-
-impl Module {
-    /// A module whose file is called as it is.
-    pub fn named(name: &str, text: &str) -> Self {
-        Self { file: format!("{name}.yang"), text: text.to_owned() }
-    }
-}
 
 /// Eleven modules that import each other as those of a layer 2 topology do.
 pub fn topology() -> Vec<Module> {
