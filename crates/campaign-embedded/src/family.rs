@@ -1,18 +1,14 @@
 //! The rows of `campaign-graphs`' graph benchmarks as the frame runs them in this process.
 
-use std::time::{Duration, Instant};
-
-use anyhow::{Context as _, Result, bail, ensure};
-use campaign::course::{Course, Ran, Results, data_folder, figures as course_figures};
+use anyhow::{Context as _, Result};
+use campaign::apart::ApartFamily;
+use campaign::course::{Course, Ran, Results};
 use campaign::executors::Outcome;
-use campaign::family::{Bench, Family, Loaded, Sharing};
 use campaign::findings::Findings;
 use campaign::goals;
 use campaign::process;
 use campaign::progress::note;
-use campaign::record::Record;
 use campaign::report::{RowReport, Table};
-use campaign::target::Source;
 use campaign::workloads::Workload;
 use campaign_graphs::graphdb::checks::{self, Answers};
 use campaign_graphs::graphdb::figures;
@@ -21,6 +17,7 @@ use campaign_graphs::graphdb::rows::{Row, Test, workload};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
+use crate::in_process::{complete, ensure_no_server, folder, time};
 use crate::jobs;
 use crate::stored::{Stored, bare_rows};
 
@@ -36,10 +33,8 @@ pub struct Embedded {
     large: bool,
 }
 
-impl Family for Embedded {
+impl ApartFamily for Embedded {
     type Row = Row;
-    type Set = ();
-    type Answers = ();
 
     fn workload(&self) -> Result<Workload<Row>> {
         workload(self.name, self.large)
@@ -58,27 +53,11 @@ impl Family for Embedded {
         ]
     }
 
-    fn sharing(&self, _course: &Course, _row: &Row) -> Sharing {
-        Sharing { server: Vec::new(), set: None }
-    }
-
-    /// All of them: none has a server.
-    fn is_apart(&self, _row: &Row) -> bool {
-        true
-    }
-
-    fn run_apart(
-        &self,
-        course: &Course,
-        workload: &Workload<Row>,
-        rows: &[&Row],
-        results: &mut Results,
-    ) -> Result<()> {
-        let own = matches!(&course.source, Source::Own { arguments, .. } if arguments.is_empty());
-        ensure!(own, "{} runs in this process: no --target, and no arguments of a server", self.name);
+    fn run(&self, course: &Course, workload: &Workload<Row>, results: &mut Results) -> Result<()> {
+        ensure_no_server(course, &workload.name)?;
         results.durability = Some("sync: an insert ends when all of it is synced".to_owned());
         let runtime = Runtime::new().context("starting a runtime")?;
-        for of_graph in rows.chunk_by(|one, other| one.graph == other.graph) {
+        for of_graph in workload.rows.chunk_by(|one, other| one.graph == other.graph) {
             let Some(first) = of_graph.first() else { continue };
             let network = first.graph.network(course.seed, course.profile);
             let mut stand = Stand { course, runtime: &runtime, network, stored: None };
@@ -93,30 +72,6 @@ impl Family for Embedded {
     fn tables(&self, _course: &Course, rows: &[RowReport]) -> Vec<Table> {
         goals::table(figures::GOALS, rows).into_iter().collect()
     }
-
-    fn prepare(&self, _bench: &Bench<'_, Row>) -> Result<((), Option<Outcome>)> {
-        bail!("all rows run apart")
-    }
-
-    fn load(&self, _bench: &Bench<'_, Row>, _set: &mut (), _run: u32) -> Result<Loaded<()>> {
-        bail!("all rows run apart")
-    }
-
-    fn check(&self, _: &Bench<'_, Row>, _: &(), _: &Outcome, _answers: ()) -> Result<Findings> {
-        bail!("all rows run apart")
-    }
-
-    fn floor_status(&self, _row: &Row) -> u16 {
-        200
-    }
-
-    fn floor(&self, _bench: &Bench<'_, Row>, _set: &()) -> Result<Outcome> {
-        bail!("all rows run apart")
-    }
-
-    fn report(&self, _bench: &Bench<'_, Row>, _set: &(), _ran: &Ran<'_>) -> RowReport {
-        RowReport::default()
-    }
 }
 
 /// One graph, in a store of its own once it was inserted.
@@ -130,16 +85,7 @@ struct Stand<'a> {
 impl Stand<'_> {
     /// All runs of a row, and its report.
     fn row(&mut self, row: &Row, hardware: &str) -> Result<RowReport> {
-        let mut ran = Ran {
-            outcomes: Vec::new(),
-            findings: Findings::default(),
-            floor: None,
-            resident: None,
-            memory_peak: None,
-            folder_bytes: None,
-            prepared: None,
-            rows_before: 0,
-        };
+        let mut ran = Ran::default();
         let own = std::process::id();
         for _ in 0..self.course.runs {
             let reset = process::reset_peak(own);
@@ -155,22 +101,15 @@ impl Stand<'_> {
         if self.course.with_floor {
             ran.floor = self.floor(row)?;
         }
-        ran.resident = process::resident_bytes(own);
         let how = ["in process, one thread asking, through the API of the model, as published; memory is that of this process, the generated \
                     edges included"
             .to_owned()];
         let mut report = figures::report((row, hardware), self.course, &self.network, &ran.outcomes, &how);
-        row.id.clone_into(&mut report.id);
         report.users = 1;
         let (_, items) = row.items(&self.network);
         report.floor_throughput =
             ran.floor.as_ref().map(|floor| items as f64 / floor.elapsed.as_secs_f64().max(1e-9));
-        course_figures::complete(&mut report, &ran);
-        if cfg!(debug_assertions) {
-            report
-                .caveat
-                .push_str("; this program was compiled without optimisation: the figure is of no use");
-        }
+        complete(&row.id, &mut report, ran);
         Ok(report)
     }
 
@@ -178,7 +117,7 @@ impl Stand<'_> {
     fn insert(&mut self) -> Result<(Outcome, Answers)> {
         let (stored, folder) = self.open()?;
         let network = &self.network;
-        let (outcome, inserted) = self.time(|runtime| runtime.block_on(stored.insert(network)));
+        let (outcome, inserted) = time(|| self.runtime.block_on(stored.insert(network)));
         inserted?;
         let counted = self.runtime.block_on(jobs::count(&stored))?;
         self.stored = Some((stored, folder));
@@ -191,7 +130,7 @@ impl Stand<'_> {
         }
         let (stored, _) = self.stored.as_ref().context("it was inserted just above")?;
         let (seed, network) = (self.course.seed, &self.network);
-        let (outcome, answers) = self.time(|runtime| runtime.block_on(jobs::run(stored, row, seed, network)));
+        let (outcome, answers) = time(|| self.runtime.block_on(jobs::run(stored, row, seed, network)));
         Ok((outcome, answers?))
     }
 
@@ -202,46 +141,20 @@ impl Stand<'_> {
             Test::Insert => {
                 let rows = bare_rows(&self.network);
                 let (bare, _folder) = self.open()?;
-                let (outcome, done) = self.time(|runtime| runtime.block_on(bare.insert_bare(rows)));
+                let (outcome, done) = time(|| self.runtime.block_on(bare.insert_bare(rows)));
                 return done.map(|()| Some(outcome));
             }
             Test::Neighbours => true,
             Test::Adjacent => false,
             Test::ShortestPath | Test::KOut | Test::KNeighbor | Test::Louvain => return Ok(None),
         };
-        let (outcome, done) = self.time(|runtime| runtime.block_on(jobs::scan_bare(stored, both)));
+        let (outcome, done) = time(|| self.runtime.block_on(jobs::scan_bare(stored, both)));
         done.map(|_| Some(outcome))
     }
 
     fn open(&self) -> Result<(Stored, TempDir)> {
-        let folder = tempfile::Builder::new()
-            .prefix("twinfold-campaign-")
-            .tempdir_in(data_folder(&self.course.source))
-            .context("making a folder for the store")?;
+        let folder = folder(self.course)?;
         let stored = self.runtime.block_on(Stored::open(&folder.path().join("data")))?;
         Ok((stored, folder))
-    }
-
-    fn time<T>(&self, job: impl FnOnce(&Runtime) -> Result<T>) -> (Outcome, Result<T>) {
-        let own = std::process::id();
-        let (before, begun) = (process::cpu_time(own), Instant::now());
-        let done = job(self.runtime);
-        let elapsed: Duration = begun.elapsed();
-        let after = process::cpu_time(own);
-        let mut record = Record::new();
-        match &done {
-            Ok(_) => record.success(elapsed, elapsed, 0),
-            Err(error) => record.failure("job", elapsed, || format!("{error:#}")),
-        }
-        let server_cpu = before.zip(after).map(|(before, after)| after.saturating_sub(before));
-        let outcome = Outcome {
-            record,
-            elapsed,
-            generator_cpu: None,
-            server_cpu,
-            out_of_time: false,
-            usage: Vec::new(),
-        };
-        (outcome, done)
     }
 }

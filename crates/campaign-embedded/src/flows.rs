@@ -4,17 +4,16 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
-use campaign::course::{Course, Ran, Results, await_rest, data_folder, figures as course_figures};
+use anyhow::{Context as _, Result, ensure};
+use campaign::apart::ApartFamily;
+use campaign::course::{Course, Ran, Results, await_rest, data_folder};
 use campaign::executors::Outcome;
-use campaign::family::{Bench, Family, Loaded, Sharing};
 use campaign::findings::Findings;
 use campaign::goals::{self, Goal, Measure};
 use campaign::process;
 use campaign::progress::note;
 use campaign::record::Record;
 use campaign::report::{RowReport, Table};
-use campaign::target::Source;
 use campaign::usage::Usage;
 use campaign::workloads::Workload;
 use campaign_config::cps::figures;
@@ -27,6 +26,7 @@ use serde_json::Value as Json;
 use tokio::runtime::Runtime;
 
 use crate::config_store::ConfigStore;
+use crate::in_process::{complete, ensure_no_server, folder};
 
 /// Of so many flows of a thread one is read back, the first among them.
 const READ_BACK_EVERY: u64 = 100;
@@ -44,10 +44,8 @@ const GOALS: &[Goal] = &[Goal { row: "CPS-E2", measure: Measure::MeanMs("CREATE 
 #[derive(Debug, Clone, Copy)]
 pub struct CpsEmbedded;
 
-impl Family for CpsEmbedded {
+impl ApartFamily for CpsEmbedded {
     type Row = Row;
-    type Set = ();
-    type Answers = ();
 
     fn workload(&self) -> Result<Workload<Row>> {
         workload("cps-embedded", Mode::Embedded)
@@ -61,30 +59,12 @@ impl Family for CpsEmbedded {
         vec![row.threads.to_string(), format!("{:.1}", row.published_flows())]
     }
 
-    fn sharing(&self, _course: &Course, _row: &Row) -> Sharing {
-        Sharing { server: Vec::new(), set: None }
-    }
-
-    /// All of them: none has a server.
-    fn is_apart(&self, _row: &Row) -> bool {
-        true
-    }
-
-    fn run_apart(
-        &self,
-        course: &Course,
-        workload: &Workload<Row>,
-        rows: &[&Row],
-        results: &mut Results,
-    ) -> Result<()> {
-        let own = matches!(&course.source, Source::Own { arguments, .. } if arguments.is_empty());
-        ensure!(own, "{} runs in this process: no --target, and no arguments of a server", workload.name);
+    fn run(&self, course: &Course, workload: &Workload<Row>, results: &mut Results) -> Result<()> {
+        ensure_no_server(course, &workload.name)?;
         results.durability = Some("sync: each operation ends when it is synced".to_owned());
-        let parent = data_folder(&course.source);
-        let folder = tempfile::Builder::new().prefix("twinfold-campaign-").tempdir_in(&parent);
-        let folder = folder.context("making a folder for the store")?;
-        let stand = Stand::open(course, &parent, &folder.path().join("data"))?;
-        for row in rows {
+        let folder = folder(course)?;
+        let stand = Stand::open(course, &folder.path().join("data"))?;
+        for row in &workload.rows {
             results.rows.push(stand.row(row, &workload.hardware)?);
         }
         Ok(())
@@ -92,30 +72,6 @@ impl Family for CpsEmbedded {
 
     fn tables(&self, _course: &Course, rows: &[RowReport]) -> Vec<Table> {
         figures::operations(rows).into_iter().chain(goals::table(GOALS, rows)).collect()
-    }
-
-    fn prepare(&self, _bench: &Bench<'_, Row>) -> Result<((), Option<Outcome>)> {
-        bail!("all rows run apart")
-    }
-
-    fn load(&self, _bench: &Bench<'_, Row>, _set: &mut (), _run: u32) -> Result<Loaded<()>> {
-        bail!("all rows run apart")
-    }
-
-    fn check(&self, _: &Bench<'_, Row>, _: &(), _: &Outcome, _answers: ()) -> Result<Findings> {
-        bail!("all rows run apart")
-    }
-
-    fn floor_status(&self, _row: &Row) -> u16 {
-        200
-    }
-
-    fn floor(&self, _bench: &Bench<'_, Row>, _set: &()) -> Result<Outcome> {
-        bail!("all rows run apart")
-    }
-
-    fn report(&self, _bench: &Bench<'_, Row>, _set: &(), _ran: &Ran<'_>) -> RowReport {
-        RowReport::default()
     }
 }
 
@@ -139,10 +95,10 @@ struct Left {
 }
 
 impl<'a> Stand<'a> {
-    fn open(course: &'a Course, parent: &Path, folder: &Path) -> Result<Self> {
+    fn open(course: &'a Course, folder: &Path) -> Result<Self> {
         let inputs = Inputs::new(course.data.as_deref())?;
         let runtime = Runtime::new().context("starting a runtime")?;
-        let append = median(&synced_appends(parent, APPENDS)?);
+        let append = median(&synced_appends(&data_folder(&course.source), APPENDS)?);
         let begun = Instant::now();
         let stored = runtime.block_on(ConfigStore::open(folder, &inputs.modules))?;
         Ok(Self { course, runtime, inputs, stored, opened: begun.elapsed(), append })
@@ -152,16 +108,7 @@ impl<'a> Stand<'a> {
     fn row(&self, row: &Row, hardware: &str) -> Result<RowReport> {
         let own = std::process::id();
         let mut tallies = Tallies::default();
-        let mut ran = Ran {
-            outcomes: Vec::new(),
-            findings: Findings::default(),
-            floor: None,
-            resident: None,
-            memory_peak: None,
-            folder_bytes: None,
-            prepared: None,
-            rows_before: 0,
-        };
+        let mut ran = Ran::default();
         for run in 0..self.course.runs {
             await_rest(Some(own), self.course.profile.rest_time_max());
             let reset = process::reset_peak(own);
@@ -180,16 +127,9 @@ impl<'a> Stand<'a> {
             tallies.merge(&left.tallies);
             ran.outcomes.push(outcome);
         }
-        ran.resident = process::resident_bytes(own);
         let of = (row, hardware);
         let mut report = figures::report(of, self.course, &ran.outcomes, &tallies, &self.how());
-        row.id.clone_into(&mut report.id);
-        course_figures::complete(&mut report, &ran);
-        if cfg!(debug_assertions) {
-            report
-                .caveat
-                .push_str("; this program was compiled without optimisation: the figure is of no use");
-        }
+        complete(&row.id, &mut report, ran);
         Ok(report)
     }
 

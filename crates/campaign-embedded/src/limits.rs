@@ -1,17 +1,11 @@
 //! The performance tests of CPS that only its Java API has: many paths at once, and the parser.
 
-use std::time::{Duration, Instant};
-
 use anyhow::{Context as _, Result, bail, ensure};
-use campaign::course::{Course, Ran, Results, data_folder, figures as course_figures};
+use campaign::apart::ApartFamily;
+use campaign::course::{Course, Ran, Results};
 use campaign::executors::Outcome;
-use campaign::family::{Bench, Family, Loaded, Sharing};
-use campaign::findings::Findings;
-use campaign::process;
 use campaign::progress::note;
-use campaign::record::Record;
 use campaign::report::{RowReport, Table};
-use campaign::target::Source;
 use campaign::workloads::Workload;
 use campaign_config::limits::devices::{self, DEVICE_NODES, FRESH, container, device_path};
 use campaign_config::limits::figures;
@@ -21,6 +15,7 @@ use tokio::runtime::Runtime;
 use yang_samples::{DEVICES, Module};
 
 use crate::config_store::{ConfigStore, nodes};
+use crate::in_process::{complete, ensure_no_server, folder, time};
 
 /// Devices of the anchor of a job: those of which parts are deleted, and as many again that stay.
 const SPARE_DEVICES: u64 = 200;
@@ -29,10 +24,8 @@ const SPARE_DEVICES: u64 = 200;
 #[derive(Debug, Clone, Copy)]
 pub struct CpsLimitsEmbedded;
 
-impl Family for CpsLimitsEmbedded {
+impl ApartFamily for CpsLimitsEmbedded {
     type Row = Row;
-    type Set = ();
-    type Answers = ();
 
     fn workload(&self) -> Result<Workload<Row>> {
         workload("cps-limits-embedded", Mode::Embedded)
@@ -46,34 +39,15 @@ impl Family for CpsLimitsEmbedded {
         vec![row.test.clone(), row.expected.to_string()]
     }
 
-    fn sharing(&self, _course: &Course, _row: &Row) -> Sharing {
-        Sharing { server: Vec::new(), set: None }
-    }
-
-    /// All of them: none has a server.
-    fn is_apart(&self, _row: &Row) -> bool {
-        true
-    }
-
-    fn run_apart(
-        &self,
-        course: &Course,
-        workload: &Workload<Row>,
-        rows: &[&Row],
-        results: &mut Results,
-    ) -> Result<()> {
-        let own = matches!(&course.source, Source::Own { arguments, .. } if arguments.is_empty());
-        ensure!(own, "{} runs in this process: no --target, and no arguments of a server", workload.name);
+    fn run(&self, course: &Course, workload: &Workload<Row>, results: &mut Results) -> Result<()> {
+        ensure_no_server(course, &workload.name)?;
         results.durability = Some("sync: each job that writes ends when it is synced".to_owned());
-        let folder = tempfile::Builder::new()
-            .prefix("twinfold-campaign-")
-            .tempdir_in(data_folder(&course.source))
-            .context("making a folder for the store")?;
+        let folder = folder(course)?;
         let runtime = Runtime::new().context("starting a runtime")?;
         let module = Module::named("campaign-devices", DEVICES);
         let stored = runtime.block_on(ConfigStore::open(&folder.path().join("data"), &[module]))?;
         let stand = Stand { course, runtime, stored };
-        for row in rows {
+        for row in &workload.rows {
             results.rows.push(stand.row(row, &workload.hardware)?);
         }
         Ok(())
@@ -81,30 +55,6 @@ impl Family for CpsLimitsEmbedded {
 
     fn tables(&self, _course: &Course, rows: &[RowReport]) -> Vec<Table> {
         figures::factors(rows).into_iter().collect()
-    }
-
-    fn prepare(&self, _bench: &Bench<'_, Row>) -> Result<((), Option<Outcome>)> {
-        bail!("all rows run apart")
-    }
-
-    fn load(&self, _bench: &Bench<'_, Row>, _set: &mut (), _run: u32) -> Result<Loaded<()>> {
-        bail!("all rows run apart")
-    }
-
-    fn check(&self, _: &Bench<'_, Row>, _: &(), _: &Outcome, _answers: ()) -> Result<Findings> {
-        bail!("all rows run apart")
-    }
-
-    fn floor_status(&self, _row: &Row) -> u16 {
-        200
-    }
-
-    fn floor(&self, _bench: &Bench<'_, Row>, _set: &()) -> Result<Outcome> {
-        bail!("all rows run apart")
-    }
-
-    fn report(&self, _bench: &Bench<'_, Row>, _set: &(), _ran: &Ran<'_>) -> RowReport {
-        RowReport::default()
     }
 }
 
@@ -118,32 +68,16 @@ struct Stand<'a> {
 impl Stand<'_> {
     /// All runs of a row, and its report.
     fn row(&self, row: &Row, hardware: &str) -> Result<RowReport> {
-        let mut ran = Ran {
-            outcomes: Vec::new(),
-            findings: Findings::default(),
-            floor: None,
-            resident: None,
-            memory_peak: None,
-            folder_bytes: None,
-            prepared: None,
-            rows_before: 0,
-        };
+        let mut ran = Ran::default();
         for run in 0..self.course.runs {
             let (outcome, checked) = self.run(row, &format!("{}-{run}", row.id))?;
             note(&format!("{}: {:.4} s", row.id, outcome.elapsed.as_secs_f64()));
             ran.findings.note(checked);
             ran.outcomes.push(outcome);
         }
-        ran.resident = process::resident_bytes(std::process::id());
         let how = ["in process, through the API of the model, as published".to_owned()];
         let mut report = figures::report((row, hardware), self.course, &ran.outcomes, &how);
-        row.id.clone_into(&mut report.id);
-        course_figures::complete(&mut report, &ran);
-        if cfg!(debug_assertions) {
-            report
-                .caveat
-                .push_str("; this program was compiled without optimisation: the figure is of no use");
-        }
+        complete(&row.id, &mut report, ran);
         Ok(report)
     }
 
@@ -249,22 +183,4 @@ fn parse(count: u64) -> (Outcome, Result<()>) {
         Ok(())
     });
     (outcome, checked)
-}
-
-/// Times a job of this process.
-fn time<T>(job: impl FnOnce() -> Result<T>) -> (Outcome, Result<T>) {
-    let own = std::process::id();
-    let (before, begun) = (process::cpu_time(own), Instant::now());
-    let done = job();
-    let elapsed: Duration = begun.elapsed();
-    let after = process::cpu_time(own);
-    let mut record = Record::new();
-    match &done {
-        Ok(_) => record.success(elapsed, elapsed, 0),
-        Err(error) => record.failure("job", elapsed, || format!("{error:#}")),
-    }
-    let server_cpu = before.zip(after).map(|(before, after)| after.saturating_sub(before));
-    let outcome =
-        Outcome { record, elapsed, generator_cpu: None, server_cpu, out_of_time: false, usage: Vec::new() };
-    (outcome, done)
 }

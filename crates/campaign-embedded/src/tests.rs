@@ -1,23 +1,28 @@
 //! Whole courses in this process, on small graphs.
 
-use campaign::course::Course;
-use campaign::family::Family as _;
+use campaign::apart::{Apart, ApartFamily};
+use campaign::course::{Course, Results};
+use campaign::runner::AnyFamily as _;
 use campaign::target::Source;
 use campaign::toy::{Reply, Toy};
 
-use super::{CpsEmbedded, CpsLimitsEmbedded, GRAPHDB_EMBEDDED};
+use super::{ALL, CpsEmbedded, CpsLimitsEmbedded, GRAPHDB_EMBEDDED};
 
-fn course() -> Course {
+/// The rows of `family` that `beginnings` name.
+fn run(family: impl ApartFamily, beginnings: &str) -> Results {
     let toy = Toy::start(|_| Reply::ok(""));
     let source = Source::Own { arguments: Vec::new(), parent: None };
-    Course { source, with_floor: true, ..Course::of_toy(&toy) }
+    let course = Course { source, with_floor: true, ..Course::of_toy(&toy) };
+    let family = Apart(family);
+    let selection = family.selection().unwrap().narrowed(beginnings).unwrap();
+    let results = family.run(&course, &selection).unwrap();
+    assert_eq!(results.rows.len(), selection.rows.len());
+    results
 }
 
 #[test]
 fn every_test_answers_what_plain_walks_find() {
-    let family = GRAPHDB_EMBEDDED.workload().unwrap();
-    let results = course().run(&GRAPHDB_EMBEDDED, &family).unwrap();
-    assert_eq!(results.rows.len(), family.rows.len());
+    let results = run(GRAPHDB_EMBEDDED, "");
     for row in &results.rows {
         assert_eq!((row.errors, row.answers_wrong), (0, 0), "{}: {:?}", row.id, row.wrong_examples);
         assert!(row.job_s.unwrap() > 0.0 && row.answers_checked > 0, "{}", row.id);
@@ -29,10 +34,7 @@ fn every_test_answers_what_plain_walks_find() {
 
 #[test]
 fn flows_leave_what_they_must() {
-    let family = CpsEmbedded.workload().unwrap().narrowed("CPS-E10,CPS-E50");
-    let results = course().run(&CpsEmbedded, &family).unwrap();
-    assert_eq!(results.rows.len(), 2);
-    for row in &results.rows {
+    for row in &run(CpsEmbedded, "CPS-E10,CPS-E50").rows {
         assert_eq!((row.errors, row.answers_wrong), (0, 0), "{}: {:?}", row.id, row.wrong_examples);
         assert!(row.answers_checked > row.users as u64, "a tree of each thread: {}", row.answers_checked);
         assert!(row.operations.iter().all(|operation| operation.count == row.iterations), "{}", row.id);
@@ -43,10 +45,7 @@ fn flows_leave_what_they_must() {
 
 #[test]
 fn many_paths_at_once_are_one_job() {
-    let family = CpsLimitsEmbedded.workload().unwrap();
-    let results = course().run(&CpsLimitsEmbedded, &family).unwrap();
-    assert_eq!(results.rows.len(), family.rows.len());
-    for row in &results.rows {
+    for row in &run(CpsLimitsEmbedded, "").rows {
         assert_eq!((row.errors, row.answers_wrong), (0, 0), "{}: {:?}", row.id, row.wrong_examples);
         assert!(row.job_s.unwrap() > 0.0 && row.answers_checked == 1, "{}", row.id);
     }
@@ -55,10 +54,9 @@ fn many_paths_at_once_are_one_job() {
 #[test]
 fn a_target_is_refused() {
     let toy = Toy::start(|_| Reply::ok(""));
-    let family = GRAPHDB_EMBEDDED.workload().unwrap();
-    let refused = Course::of_toy(&toy).run(&GRAPHDB_EMBEDDED, &family).unwrap_err();
-    assert!(refused.to_string().contains("no --target"), "{refused}");
-    let family = CpsEmbedded.workload().unwrap();
-    let refused = Course::of_toy(&toy).run(&CpsEmbedded, &family).unwrap_err();
-    assert!(refused.to_string().contains("no --target"), "{refused}");
+    for family in ALL {
+        let selection = family.selection().unwrap();
+        let refused = family.run(&Course::of_toy(&toy), &selection).unwrap_err().to_string();
+        assert!(refused.contains(&selection.family) && refused.contains("no --target"), "{refused}");
+    }
 }

@@ -93,7 +93,7 @@ impl Results {
 }
 
 /// What the runs of one row left.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Ran<'a> {
     /// What was measured, run by run.
     pub outcomes: Vec<Outcome>,

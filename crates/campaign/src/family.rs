@@ -146,8 +146,8 @@ pub trait Family: Sync {
         false
     }
 
-    /// Runs the rows that need something else than one server after the other: several at once, or none as they run in
-    /// this process. Called once, behind all other rows, if there are any.
+    /// Runs the rows that need something else than one server after the other: several at once, say. Called once, behind all
+    /// other rows, if there are any. A family of which all rows are such is an `ApartFamily`.
     ///
     /// # Errors
     ///

@@ -5,6 +5,8 @@
 //! the [`executors`] send what the users of a [`scenario::Scenario`] draft through a cheap [`client`], and measures the
 //! [`floor`] with the same requests. [`report`] writes what came out.
 //!
+//! Families whose rows need no server of the frame run them themselves ([`apart`]).
+//!
 //! The modules below are listed from the ground up; those of the families, and [`families`] with a line for each of them,
 //! come last, because families know the frame, never the other way.
 //!
@@ -35,6 +37,7 @@ pub mod family;
 pub mod goals;
 pub mod peer;
 pub mod runner;
+pub mod apart;
 pub mod args;
 mod cli;
 pub mod stellio;

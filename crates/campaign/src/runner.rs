@@ -8,13 +8,12 @@ use anyhow::{Context as _, Result, bail};
 use crate::course::{Course, Ran, Results, await_rest, figures};
 use crate::executors::Outcome;
 use crate::family::{Bench, Family, Sharing};
-use crate::findings::Findings;
 use crate::floor::{Floor, FloorArgs};
 use crate::process;
 use crate::progress::note;
 use crate::report::RowReport;
 use crate::target::{Source, Target};
-use crate::workloads::{Named as _, Selection, Workload};
+use crate::workloads::{Named, Selection, Workload};
 
 /// A family whose types are hidden: what the frame's table of families holds.
 pub trait AnyFamily: Sync {
@@ -46,17 +45,25 @@ impl<F: Family> AnyFamily for F {
     }
 
     fn list(&self) -> Result<String> {
-        let workload = self.workload()?;
-        let head = std::iter::once("row").chain(self.columns().iter().copied()).map(str::to_owned).collect();
-        let cells = |row: &F::Row| [vec![row.id().to_owned()], self.cells(row)].concat();
-        let lines: Vec<Vec<String>> = std::iter::once(head).chain(workload.rows.iter().map(cells)).collect();
-        let Workload { name, title, hardware, .. } = workload;
-        Ok(format!("{name}: {title}\npublished on: {hardware}\n\n{}", aligned(&lines)))
+        Ok(listed(&self.workload()?, self.columns(), |row| self.cells(row)))
     }
 
     fn run(&self, course: &Course, selection: &Selection) -> Result<Results> {
         course.run(self, &self.workload()?.of(selection))
     }
+}
+
+/// The rows of `workload`, for `campaign list`: `columns` are the heads of `cells`.
+pub(crate) fn listed<R: Named>(
+    workload: &Workload<R>,
+    columns: &[&str],
+    cells: impl Fn(&R) -> Vec<String>,
+) -> String {
+    let head = std::iter::once("row").chain(columns.iter().copied()).map(str::to_owned).collect();
+    let line = |row: &R| [vec![row.id().to_owned()], cells(row)].concat();
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(workload.rows.iter().map(line)).collect();
+    let Workload { name, title, hardware, .. } = workload;
+    format!("{name}: {title}\npublished on: {hardware}\n\n{}", aligned(&lines))
 }
 
 /// Text in columns as wide as their widest cells: the first two to the left, as they are names, the others to the
@@ -189,16 +196,7 @@ impl Course {
         stand: &mut Stand<F::Set>,
     ) -> Result<RowReport> {
         let Stand { target, set, prepared, rows, .. } = stand;
-        let mut ran = Ran {
-            outcomes: Vec::new(),
-            findings: Findings::default(),
-            floor: None,
-            resident: None,
-            memory_peak: None,
-            folder_bytes: None,
-            prepared: prepared.as_ref(),
-            rows_before: rows.len(),
-        };
+        let mut ran = Ran { prepared: prepared.as_ref(), rows_before: rows.len(), ..Ran::default() };
         let bench = |target, name| Bench { course: self, workload, row, target, name };
         for run in 0..self.runs {
             if family.rests_before_runs() && (run > 0 || (ran.prepared.is_some() && rows.is_empty())) {
