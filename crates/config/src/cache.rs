@@ -102,7 +102,8 @@ impl PageCache {
 }
 
 fn cost(page: &Page) -> usize {
-    page.bytes().len() + ENTRY_BYTES
+    // A sixteenth for the values that a search may note.
+    page.bytes().len() + page.bytes().len() / 16 + ENTRY_BYTES
 }
 
 /// What one read or write sees of pages: the cache, and every page that it has used so far, whatever the cache drops meanwhile.
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn a_cache_is_bounded_and_a_read_keeps_what_it_used() {
         let bytes = PageBuilder::new(PageKind::Leaf).finish();
-        let page_bytes = bytes.len() + ENTRY_BYTES;
+        let page_bytes = bytes.len() + bytes.len() / 16 + ENTRY_BYTES;
         let cache = Arc::new(PageCache::new(SHARDS * page_bytes * 2));
         let pages = Pages::new(Arc::clone(&cache));
         for number in 0..1_000 {

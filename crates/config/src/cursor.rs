@@ -1,11 +1,13 @@
 //! Cursors: containers and list entries in document order, whole or only some.
 
+use std::sync::Arc;
+
 use lang_yang::{NodeId, Schema};
 use smallvec::SmallVec;
 
 use crate::cache::Fault;
 use crate::label::{Label, LabelPath};
-use crate::page::Summary;
+use crate::page::{Summary, ValueDemand};
 use crate::record::Record;
 use crate::scan::Scan;
 use crate::tree::Tree;
@@ -59,6 +61,17 @@ impl<'a> Cursor<'a> {
         self.scan.only(summary);
         self.only = Some(Only::new(schema, nodes));
         self
+    }
+
+    /// Passes also over pages none of whose entries can meet this.
+    pub(crate) fn demand(mut self, demand: Arc<ValueDemand>) -> Self {
+        self.scan.demand(demand);
+        self
+    }
+
+    /// Pages that were passed over for what is demanded since this was last asked.
+    pub(crate) fn take_passed(&mut self) -> u64 {
+        self.scan.take_passed()
     }
 
     /// The next entry; `None` at the end. Cost: O(1), O(log pages) from page to page.

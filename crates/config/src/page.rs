@@ -14,8 +14,11 @@
 
 mod id;
 mod summary;
+mod values;
 pub(crate) mod entries;
 mod build;
+
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use store::wire::{Malformed, Reader};
@@ -24,6 +27,7 @@ pub(crate) use build::{PageBuilder, overflow_page};
 pub(crate) use entries::{Child, Content, Entries};
 pub use id::{Attempt, PageId};
 pub(crate) use summary::Summary;
+pub(crate) use values::{ValueDemand, ValueSet, value_hash};
 
 use crate::label::NO_LABEL;
 use crate::order::Order;
@@ -49,7 +53,10 @@ pub(crate) enum PageKind {
 
 /// A page that was checked. Cheap to clone.
 #[derive(Clone, Debug)]
-pub(crate) struct Page {
+pub(crate) struct Page(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
     bytes: Bytes,
     kind: PageKind,
     /// Where names begin and end, and entries.
@@ -57,6 +64,8 @@ pub(crate) struct Page {
     entries: usize,
     /// Where restarts begin.
     restarts: usize,
+    /// Made when a search first asks.
+    values: OnceLock<ValueSet>,
 }
 
 impl Page {
@@ -67,7 +76,7 @@ impl Page {
     /// [`Malformed`] if they are no page.
     pub(crate) fn from_bytes(bytes: Bytes) -> Result<Self, Malformed> {
         let page = Self::trusted(bytes)?;
-        match page.kind {
+        match page.kind() {
             PageKind::Overflow => record::check(page.record().as_ref())?,
             PageKind::Leaf | PageKind::Interior => page.check()?,
         }
@@ -92,7 +101,7 @@ impl Page {
         };
         if kind == PageKind::Overflow {
             let end = bytes.len();
-            return Ok(Self { bytes, kind, names: 2, entries: 2, restarts: end });
+            return Ok(Self::new(bytes, kind, (2, 2, end)));
         }
         if bytes.len() > PAGE_BYTES_MAX {
             return Err(Malformed);
@@ -107,22 +116,31 @@ impl Page {
         let count =
             bytes.last_chunk::<2>().map(|count| usize::from(u16::from_le_bytes(*count))).ok_or(Malformed)?;
         let restarts = bytes.len().checked_sub(2 + 2 * count).filter(|at| *at >= entries).ok_or(Malformed)?;
-        Ok(Self { bytes, kind, names, entries, restarts })
+        Ok(Self::new(bytes, kind, (names, entries, restarts)))
+    }
+
+    fn new(bytes: Bytes, kind: PageKind, (names, entries, restarts): (usize, usize, usize)) -> Self {
+        Self(Arc::new(Parts { bytes, kind, names, entries, restarts, values: OnceLock::new() }))
     }
 
     /// What it holds.
     pub(crate) fn kind(&self) -> PageKind {
-        self.kind
+        self.0.kind
     }
 
     /// Its bytes.
     pub(crate) fn bytes(&self) -> &Bytes {
-        &self.bytes
+        &self.0.bytes
+    }
+
+    /// The values that leaves of its records may have. Cost: a look at all of them, the first time.
+    pub(crate) fn values(&self) -> &ValueSet {
+        self.0.values.get_or_init(|| ValueSet::of(self))
     }
 
     /// The record of an overflow page.
     pub(crate) fn record(&self) -> Bytes {
-        self.bytes.slice(2..)
+        self.0.bytes.slice(2..)
     }
 
     /// Its entries, from the first on.
@@ -130,27 +148,37 @@ impl Page {
         Entries::new(self.clone())
     }
 
+    /// Where its first entry begins.
+    fn start(&self) -> usize {
+        self.0.entries
+    }
+
+    /// Where its last entry ends.
+    fn end(&self) -> usize {
+        self.0.restarts
+    }
+
     fn body(&self) -> &[u8] {
-        self.bytes.get(..self.restarts).expect("restarts lie in the page")
+        self.0.bytes.get(..self.0.restarts).expect("restarts lie in the page")
     }
 
     fn restart_count(&self) -> usize {
-        (self.bytes.len() - 2 - self.restarts) / 2
+        (self.0.bytes.len() - 2 - self.0.restarts) / 2
     }
 
     /// Where a restart is; the end of the entries if there is none of this number.
     fn restart(&self, number: usize) -> usize {
-        let at = self.restarts + 2 * number;
-        let bytes = self.bytes.get(at..at + 2).filter(|_| number < self.restart_count());
+        let at = self.0.restarts + 2 * number;
+        let bytes = self.0.bytes.get(at..at + 2).filter(|_| number < self.restart_count());
         bytes
             .and_then(|bytes| bytes.try_into().ok())
-            .map_or(self.restarts, |bytes| usize::from(u16::from_le_bytes(bytes)))
+            .map_or(self.0.restarts, |bytes| usize::from(u16::from_le_bytes(bytes)))
     }
 
     /// An attempt by its position among the names.
     fn name(&self, number: usize) -> Option<Attempt> {
-        let start = self.names.checked_add(number.checked_mul(16)?)?;
-        let bytes = self.bytes.get(start..start + 16).filter(|_| start + 16 <= self.entries)?;
+        let start = self.0.names.checked_add(number.checked_mul(16)?)?;
+        let bytes = self.0.bytes.get(start..start + 16).filter(|_| start + 16 <= self.0.entries)?;
         Attempt::from_bytes(bytes.try_into().ok()?)
     }
 
@@ -177,12 +205,12 @@ impl Page {
                 check_value(entries.key(), value)?;
             }
         }
-        if self.kind == PageKind::Interior && before.is_none() {
+        if self.0.kind == PageKind::Interior && before.is_none() {
             return Err(Malformed);
         }
         // Every restart is the beginning of an entry, and the first entry is a restart.
         let is_whole =
-            restart == self.restart_count() && (before.is_none() || self.restart(0) == self.entries);
+            restart == self.restart_count() && (before.is_none() || self.restart(0) == self.0.entries);
         if is_whole && (before.is_some() || restart == 0) { Ok(()) } else { Err(Malformed) }
     }
 }

@@ -1,16 +1,19 @@
 //! Scans: keys of a tree in ascending order, from page to page. A scan that misses a page goes on where it was.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use smallvec::SmallVec;
 
 use crate::cache::Fault;
-use crate::page::{Child, Entries, Page, PageId, PageKind, Summary};
+use crate::page::entries::STEPS_BEFORE_SEEK;
+use crate::page::{Child, Entries, Page, PageId, PageKind, Summary, ValueDemand};
 use crate::tree::{Key, Tree};
 
 /// Pages that a scan asks for at once: those that it will need next.
 const READ_AHEAD_PAGES: usize = 64;
-/// Entries that a scan tries one by one before it searches.
-const STEPS_BEFORE_SEEK: usize = 4;
+/// Pages that are passed over in a row for their values.
+const PASSED_AT_ONCE: u64 = 256;
 
 /// What is left to be done before the scan is at an entry.
 #[derive(Clone, Debug)]
@@ -48,18 +51,32 @@ pub(crate) struct Scan<'a> {
     end: Key,
     /// Pages that have none of these nodes below are passed over.
     only: Option<Summary>,
+    /// Pages none of whose records can meet it are passed over.
+    demand: Option<Arc<ValueDemand>>,
+    /// How many were, since [`Scan::take_passed`] last asked.
+    passed: u64,
 }
 
 impl<'a> Scan<'a> {
     /// Before the first key that is not below `start`; it ends before `end`. Cost: O(1).
     pub(crate) fn new(tree: Tree<'a>, start: &[u8], end: Key) -> Self {
         let todo = Todo::Seek(start.into());
-        Self { tree, interior: SmallVec::new(), leaf: None, todo, end, only: None }
+        Self { tree, interior: SmallVec::new(), leaf: None, todo, end, only: None, demand: None, passed: 0 }
     }
 
     /// Passes over pages that have none of these nodes below.
     pub(crate) fn only(&mut self, summary: Summary) {
         self.only = Some(summary);
+    }
+
+    /// Passes over leaf pages none of whose records can have such values, but for a tree of one page.
+    pub(crate) fn demand(&mut self, demand: Arc<ValueDemand>) {
+        self.demand = Some(demand);
+    }
+
+    /// Leaf pages that were passed over for their values since this was last asked.
+    pub(crate) fn take_passed(&mut self) -> u64 {
+        std::mem::take(&mut self.passed)
     }
 
     /// The tree.
@@ -163,7 +180,7 @@ impl<'a> Scan<'a> {
     fn find_page(&mut self) -> Result<(), Fault> {
         let Todo::Seek(key) = &self.todo else { return Ok(()) };
         let key = key.clone();
-        if self.seek_in_leaf(&key) {
+        if !self.is_behind_leaf(&key) && self.seek_in_leaf(&key) {
             self.todo = Todo::Nothing;
             return Ok(());
         }
@@ -181,8 +198,8 @@ impl<'a> Scan<'a> {
     fn descend(&mut self, mut key: Option<Key>) -> Result<(), Fault> {
         while self.leaf.is_none() {
             let Some(entries) = self.interior.last() else { break };
-            if self.is_wanted(&entries.child()) {
-                let page = self.page_below()?;
+            let page = if self.is_wanted(&entries.child()) { Some(self.page_below()?) } else { None };
+            if let Some(page) = page.filter(|page| self.may_meet_demand(page)) {
                 self.enter(&page, key.as_deref());
             } else {
                 key = None;
@@ -214,6 +231,11 @@ impl<'a> Scan<'a> {
         false
     }
 
+    /// Whether the page that follows the leaf shows that the key is not in the leaf.
+    fn is_behind_leaf(&self, key: &[u8]) -> bool {
+        self.interior.last().is_some_and(|entries| entries.is_next_up_to(key))
+    }
+
     /// Whether the key is in what is left of the leaf; then it is before it.
     fn seek_in_leaf(&mut self, key: &[u8]) -> bool {
         let Some(leaf) = &mut self.leaf else { return false };
@@ -229,7 +251,7 @@ impl<'a> Scan<'a> {
     /// Leaves interior pages until one surely has the key below, and turns it there.
     fn climb(&mut self, key: &[u8]) {
         while let Some(entries) = self.interior.last_mut() {
-            entries.seek_floor(key);
+            entries.seek_floor_ahead(key);
             if entries.has_next() || self.interior.len() == 1 {
                 return;
             }
@@ -259,6 +281,19 @@ impl<'a> Scan<'a> {
     }
 
     /// The page that the lowest interior page is at.
+    /// Whether a page may have what is looked for. Of many that have nothing in a row one is looked through all the same, so that
+    /// whoever scans gets a turn.
+    fn may_meet_demand(&mut self, page: &Page) -> bool {
+        let Some(demand) = self.demand.as_ref().filter(|_| page.kind() == PageKind::Leaf) else {
+            return true;
+        };
+        if demand.may_be_met(page.values()) {
+            return true;
+        }
+        self.passed += 1;
+        self.passed.is_multiple_of(PASSED_AT_ONCE)
+    }
+
     fn page_below(&self) -> Result<Page, Fault> {
         let entries = self.interior.last().expect("a page below is of an interior page");
         let child = entries.child();

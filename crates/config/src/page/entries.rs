@@ -8,6 +8,9 @@ use store::wire::{Malformed, Reader};
 
 use crate::page::{Page, PageId, PageKind, Summary};
 
+/// Entries that are tried one by one before a search.
+pub(crate) const STEPS_BEFORE_SEEK: usize = 4;
+
 /// A page below an interior page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Child {
@@ -54,7 +57,7 @@ enum Raw {
 
 impl Entries {
     pub(crate) fn new(page: Page) -> Self {
-        let next = page.entries;
+        let next = page.start();
         Self { page, next, key: SmallVec::new(), shared: 0, raw: Raw::None }
     }
 
@@ -84,7 +87,7 @@ impl Entries {
     pub(crate) fn content(&self) -> Content<'_> {
         match self.raw {
             Raw::Value { start, end } => {
-                Content::Value(self.page.bytes.get(start..end).expect("lengths are checked"))
+                Content::Value(self.page.bytes().get(start..end).expect("lengths are checked"))
             }
             Raw::Overflow(id, length) => Content::Overflow(id, length),
             Raw::Child(child) => Content::Child(child),
@@ -109,7 +112,7 @@ impl Entries {
     #[inline]
     pub(crate) fn value(&self) -> Option<Bytes> {
         match self.raw {
-            Raw::Value { start, end } => Some(self.page.bytes.slice(start..end)),
+            Raw::Value { start, end } => Some(self.page.bytes().slice(start..end)),
             _ => None,
         }
     }
@@ -132,7 +135,7 @@ impl Entries {
         self.key.truncate(shared);
         self.key.extend_from_slice(suffix);
         self.shared = shared;
-        self.raw = match self.page.kind {
+        self.raw = match self.page.kind() {
             PageKind::Interior => Raw::Child(read_child(&self.page, &mut reader)?),
             _ => read_value(&mut reader, body.len())?,
         };
@@ -162,6 +165,11 @@ impl Entries {
         let suffix = reader.bytes().ok()?;
         let (left, right) = key.split_at_checked(head.len()).unwrap_or((key, &[]));
         Some(head.cmp(left).then_with(|| suffix.cmp(right)))
+    }
+
+    /// Whether the key of the next entry is not above this one.
+    pub(crate) fn is_next_up_to(&self, key: &[u8]) -> bool {
+        self.cmp_next(key).is_some_and(Ordering::is_le)
     }
 
     /// Goes to the next entry if its key is below this one.
@@ -198,10 +206,21 @@ impl Entries {
         is_at_one
     }
 
+    /// The same of a key that is not below the entry that it is at: the next few entries are tried first, since who reads a tree in order
+    /// mostly finds it there.
+    pub(crate) fn seek_floor_ahead(&mut self, key: &[u8]) {
+        for _ in 0..STEPS_BEFORE_SEEK {
+            if !self.next_up_to(key, true) {
+                return;
+            }
+        }
+        self.seek_floor(key);
+    }
+
     /// Whether an entry follows.
     #[inline]
     pub(crate) fn has_next(&self) -> bool {
-        self.next < self.page.restarts
+        self.next < self.page.end()
     }
 
     /// Goes before the last restart whose key is not above `key`.
@@ -220,7 +239,7 @@ impl Entries {
                 low = middle;
             }
         }
-        self.next = self.page.restart(low).max(self.page.entries);
+        self.next = self.page.restart(low).max(self.page.start());
         self.key.clear();
         self.raw = Raw::None;
     }

@@ -5,6 +5,7 @@ use lang_yang::{Kinds, NodeId, NodeKind, Prefixes, Scalar, Schema, Type, TypeKin
 
 use super::QueryError;
 use super::number::Number;
+use crate::page::{ValueDemand, value_hash};
 use crate::record::{Record, ValueRef};
 
 /// What a record must hold: any of some alternatives, each of which is conditions that all hold.
@@ -54,9 +55,25 @@ impl Filter {
     pub(super) fn is_open(&self) -> bool {
         self.alternatives.iter().any(Vec::is_empty)
     }
+
+    /// What a page must have for a record there to pass; `None` if some way to pass names no value.
+    pub(super) fn demand_of(&self, schema: &Schema) -> Option<ValueDemand> {
+        let way = |all: &Vec<Condition>| {
+            let values: Vec<Vec<u64>> = all.iter().filter_map(|condition| condition.values(schema)).collect();
+            (!values.is_empty()).then_some(values)
+        };
+        Some(ValueDemand { ways: self.alternatives.iter().map(way).collect::<Option<_>>()? })
+    }
 }
 
 impl Condition {
+    /// The values of which a record must have one; `None` if the condition does not name them.
+    fn values(&self, schema: &Schema) -> Option<Vec<u64>> {
+        let Test::OneOf(texts) = &self.test else { return None };
+        let slots = self.leaves.iter().map(|leaf| schema.node(*leaf).slot);
+        Some(slots.flat_map(|slot| texts.iter().map(move |text| value_hash(slot, text))).collect())
+    }
+
     fn holds(&self, record: &Record<'_>) -> bool {
         let mut values = self.leaves.iter().filter_map(|leaf| record.leaf(*leaf)).flatten();
         values.any(|value| self.test.holds(value))

@@ -1,12 +1,15 @@
 //! A path against a schema: which containers and lists it can find, which keys it gives on the way to them, and what is answered
 //! in their stead. Done once for a query, whatever the size of the tree.
 
+use std::sync::Arc;
+
 use lang_cps_path::{Comparison, CpsPath, LeafCondition, Name, Origin, Predicate, Step};
 use lang_yang::{NodeId, NodeKind, Schema};
 
 use super::QueryError;
 use super::condition::{self, Condition, Filter, Test};
 use super::limits::LOOK_UPS_MAX;
+use crate::page::ValueDemand;
 
 /// A container or list that a path can find, and how.
 #[derive(Clone, Debug)]
@@ -26,6 +29,8 @@ pub(super) struct Level {
     pub(super) keys: Option<Vec<Vec<Box<str>>>>,
     /// What an entry must hold; `None` if nothing is asked.
     pub(super) filter: Option<Filter>,
+    /// What pages must have where entries that pass are looked for, if the conditions say.
+    pub(super) demand: Option<Arc<ValueDemand>>,
 }
 
 /// What is answered for an entry that was found: itself or an ancestor.
@@ -135,6 +140,7 @@ fn target(schema: &Schema, path: &CpsPath, node: NodeId) -> Result<Option<Target
     for level in &mut levels {
         level.filter = level.filter.take().filter(|filter| !filter.is_open());
         level.keys = level.filter.as_ref().and_then(|filter| keys(schema, level.node, filter));
+        level.demand = level.filter.as_ref().and_then(|filter| filter.demand_of(schema)).map(Arc::new);
     }
     let answers = answers(schema, path, &chain)?;
     Ok((!answers.is_empty()).then_some(Target { levels, answers }))
@@ -142,7 +148,7 @@ fn target(schema: &Schema, path: &CpsPath, node: NodeId) -> Result<Option<Target
 
 fn level(schema: &Schema, node: NodeId) -> Level {
     let is_list = matches!(schema.node(node).kind, NodeKind::List { .. });
-    Level { node, is_list, keys: None, filter: None }
+    Level { node, is_list, keys: None, filter: None, demand: None }
 }
 
 /// Asks for one thing more; whether that can be had.

@@ -14,8 +14,12 @@ use super::resolve::{Answered, Level, Target};
 use super::state::{Behind, Evaluation, Frame, Phase, Progress, Source};
 use crate::cursor::Cursor;
 use crate::label::Label;
+use crate::page::ValueDemand;
 use crate::record::Record;
 use crate::{Fault, Tree};
+
+/// Steps that a page counts as that is passed over for its values.
+const STEPS_OF_PAGE: u64 = 32;
 
 /// An evaluation with the tree that it is run on for a while.
 pub(super) struct Runner<'r, 't> {
@@ -113,7 +117,10 @@ impl<'r, 't> Runner<'r, 't> {
             return Ok(labels.last().map(|label| (label.clone(), None)));
         }
         let cursor = cursor.get_or_insert_with(|| open(self.tree, query, &evaluation.search, frame));
-        Ok(cursor.next()?.map(|(label, record)| (label, Some(record))))
+        let next = cursor.next();
+        let passed = cursor.take_passed();
+        self.evaluation.steps += passed * STEPS_OF_PAGE;
+        Ok(next?.map(|(label, record)| (label, Some(record))))
     }
 
     /// What an entry comes to: found, passed over, or on the way.
@@ -315,7 +322,7 @@ fn open<'t>(tree: Tree<'t>, query: &Query, search: &[usize], frame: &Frame) -> C
         Source::Labels(_) => unreachable!("labels are taken one by one"),
         Source::Entries { within, from } => {
             let level = target.levels.get(frame.level).expect("a level of its target");
-            (tree.entries(within, level.node), from)
+            (demanding(tree.entries(within, level.node), level.demand.clone()), from)
         }
         Source::Scan { within, from } => {
             let wanted: Vec<NodeId> = match search {
@@ -326,13 +333,33 @@ fn open<'t>(tree: Tree<'t>, query: &Query, search: &[usize], frame: &Frame) -> C
                     .collect(),
                 several => several.iter().map(|at| query.target(*at).node()).collect(),
             };
-            (tree.cursor(within).only(&wanted), from)
+            (demanding(tree.cursor(within).only(&wanted), demand(query, search, frame)), from)
         }
     };
     if let Some(Behind { label, is_past }) = from {
         cursor.seek(&if *is_past { label.above() } else { label.below() });
     }
     cursor
+}
+
+fn demanding(cursor: Cursor<'_>, demand: Option<Arc<ValueDemand>>) -> Cursor<'_> {
+    match demand {
+        Some(demand) => cursor.demand(demand),
+        None => cursor,
+    }
+}
+
+/// What pages must have in which a scan finds something. Pages with entries that only lead to it must not be passed over.
+fn demand(query: &Query, search: &[usize], frame: &Frame) -> Option<Arc<ValueDemand>> {
+    if let [one] = search {
+        let (last, above) = query.target(*one).levels.get(frame.level..)?.split_last()?;
+        return last.demand.clone().filter(|_| above.iter().all(|level| level.filter.is_none()));
+    }
+    let mut ways = Vec::new();
+    for at in search {
+        ways.extend(query.target(*at).levels.last()?.demand.as_ref()?.ways.iter().cloned());
+    }
+    Some(Arc::new(ValueDemand { ways }))
 }
 
 /// The target that a node of a scan belongs to, and its level there.
