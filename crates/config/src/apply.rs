@@ -43,7 +43,7 @@ pub fn apply_with(
     attempt: Attempt,
     limits: PageLimits,
 ) -> Result<Applied, ApplyError> {
-    let mut editor = Editor { draft: Draft::new(*tree), missing: Vec::new() };
+    let mut editor = Editor { draft: Draft::new(*tree), missing: Vec::new(), record: Vec::new() };
     editor.each(edits, |editor, edit| editor.edit(edit))?;
     Ok(editor.draft.finish(limits, attempt)?)
 }
@@ -52,6 +52,8 @@ pub fn apply_with(
 struct Editor<'a> {
     draft: Draft<'a>,
     missing: Vec<PageId>,
+    /// Room for one record.
+    record: Vec<u8>,
 }
 
 impl Editor<'_> {
@@ -196,7 +198,9 @@ impl Editor<'_> {
             return Err(ApplyError::Duplicate(self.draft.path_of_node(parent, node)?));
         }
         self.check_leaves(&label, Some(node.schema), &node.content.leaves)?;
-        self.draft.put(&label, record::encode(schema, &node.content.leaves))?;
+        self.record.clear();
+        record::encode_into(&mut self.record, schema, &node.content.leaves);
+        self.draft.put(&label, &self.record)?;
         self.add_below(&label, Some(node.schema), &node.content.children)
     }
 

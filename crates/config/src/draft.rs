@@ -6,8 +6,9 @@ mod siblings;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use lang_yang::{DataNode, NodeId, NodeKind, Schema};
+use smallvec::SmallVec;
 
 use crate::cache::Fault;
 use crate::edit::{Applied, ApplyError, Place};
@@ -22,20 +23,46 @@ use crate::tree::Tree;
 
 pub(crate) use siblings::Gap;
 
+/// The first piece of a draft's memory, and the largest.
+const PIECE_BYTES_MIN: usize = 1024;
+const PIECE_BYTES_MAX: usize = 64 * 1024;
+
 /// A tree under change.
 pub(crate) struct Draft<'a> {
     pub(crate) tree: Tree<'a>,
     /// What keys are now; `None`: no more.
-    points: BTreeMap<Vec<u8>, Option<Bytes>>,
+    points: BTreeMap<Bytes, Option<Bytes>>,
+    arena: Arena,
     /// Ranges of keys that are no more, by their first key: none meets another. A point is after that.
     removed: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Lists of an inline tree whose keys are among the points.
     indexed: HashSet<Vec<u8>>,
 }
 
+/// Memory for what a draft holds, in pieces that many keys and values share.
+#[derive(Debug, Default)]
+struct Arena {
+    free: BytesMut,
+    /// Bytes of the last piece.
+    piece: usize,
+}
+
+impl Arena {
+    /// A copy. Cost: the bytes; memory is asked for once in many calls.
+    fn keep(&mut self, bytes: &[u8]) -> Bytes {
+        if self.free.capacity() < bytes.len() {
+            self.piece = (2 * self.piece).clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
+            self.free = BytesMut::with_capacity(self.piece.max(bytes.len()));
+        }
+        self.free.extend_from_slice(bytes);
+        self.free.split().freeze()
+    }
+}
+
 impl<'a> Draft<'a> {
     pub(crate) fn new(tree: Tree<'a>) -> Self {
-        Self { tree, points: BTreeMap::new(), removed: BTreeMap::new(), indexed: HashSet::new() }
+        let (points, removed) = (BTreeMap::new(), BTreeMap::new());
+        Self { tree, points, arena: Arena::default(), removed, indexed: HashSet::new() }
     }
 
     pub(crate) fn schema(&self) -> &'a Schema {
@@ -80,11 +107,11 @@ impl<'a> Draft<'a> {
     }
 
     /// Sets the record of an entry. A top without leaves has none.
-    pub(crate) fn put(&mut self, label: &Label, record: Vec<u8>) -> Result<(), ApplyError> {
+    pub(crate) fn put(&mut self, label: &Label, record: &[u8]) -> Result<(), ApplyError> {
         self.check_size(label, "the record", record.len(), RECORD_BYTES_MAX)?;
         self.check_size(label, "the label", label.as_bytes().len(), LABEL_BYTES_MAX)?;
-        let value = (!label.is_top() || !record.is_empty()).then(|| Bytes::from(record));
-        self.points.insert(label.as_bytes().to_vec(), value);
+        let value = (!label.is_top() || !record.is_empty()).then(|| self.arena.keep(record));
+        self.points.insert(self.arena.keep(label.as_bytes()), value);
         Ok(())
     }
 
@@ -120,7 +147,7 @@ impl<'a> Draft<'a> {
                         return Err(ApplyError::NotFound(vec![self.path_of_steps(&label, rest)?]));
                     }
                     let made = label.container(self.schema().node(step.node).slot);
-                    self.put(&made, Vec::new())?;
+                    self.put(&made, &[])?;
                     made
                 }
             };
@@ -175,8 +202,11 @@ impl<'a> Draft<'a> {
         self.index(parent, list)?;
         let slot = self.schema().node(list).slot;
         let key = index_key(parent.as_bytes(), slot, keys.iter().copied());
-        let order =
-            if self.tree.has_index() { self.get(&key)? } else { self.points.get(&key).cloned().flatten() };
+        let order = if self.tree.has_index() {
+            self.get(&key)?
+        } else {
+            self.points.get(key.as_slice()).cloned().flatten()
+        };
         Ok(order.map(|order| parent.entry(slot, &order)))
     }
 
@@ -195,9 +225,15 @@ impl<'a> Draft<'a> {
             let order = label.as_bytes().get(start..).expect("an entry lies below its parent");
             let keys: Vec<&str> = key_values(self.schema(), &record).flatten().collect();
             let key = index_key(parent.as_bytes(), slot, keys.into_iter());
-            self.points.insert(key, Some(Bytes::copy_from_slice(order)));
+            self.set(&key, Some(order));
         }
         Ok(())
+    }
+
+    /// Sets a key, or says that it is no more.
+    fn set(&mut self, key: &[u8], value: Option<&[u8]>) {
+        let value = value.map(|value| self.arena.keep(value));
+        self.points.insert(self.arena.keep(key), value);
     }
 
     /// Notes the keys of an entry that is added. `is_new`: what it lies in was added, too.
@@ -217,24 +253,26 @@ impl<'a> Draft<'a> {
             let path = self.path_of_node(parent, node)?;
             return Err(ApplyError::TooLarge { what: "the keys", path, bytes, max: KEY_VALUES_BYTES_MAX });
         }
-        let slot = schema.node(node.schema).slot;
+        let key = index_key(parent.as_bytes(), schema.node(node.schema).slot, keys.iter().copied());
         let is_there = if is_new {
-            let key = index_key(parent.as_bytes(), slot, keys.iter().copied());
-            self.points.get(&key).is_some_and(Option::is_some)
+            self.points.get(key.as_slice()).is_some_and(Option::is_some)
         } else {
             self.find_entry(parent, node.schema, &keys)?.is_some()
         };
         if is_there {
             return Err(ApplyError::Duplicate(self.path_of_node(parent, node)?));
         }
-        let key = index_key(parent.as_bytes(), slot, keys.into_iter());
-        self.points.insert(key, Some(Bytes::copy_from_slice(order)));
+        self.set(&key, Some(order));
         Ok(())
     }
 
     /// The values of an entry's keys.
-    pub(crate) fn keys_of<'n>(&self, parent: &Label, node: &'n DataNode) -> Result<Vec<&'n str>, ApplyError> {
-        let mut keys = Vec::new();
+    pub(crate) fn keys_of<'n>(
+        &self,
+        parent: &Label,
+        node: &'n DataNode,
+    ) -> Result<SmallVec<[&'n str; 4]>, ApplyError> {
+        let mut keys = SmallVec::new();
         for key in self.schema().keys(node.schema) {
             let leaf = node.content.leaves.iter().find(|leaf| leaf.schema == *key);
             let Some(value) = leaf.and_then(|leaf| leaf.values.first()) else {
@@ -256,7 +294,7 @@ impl<'a> Draft<'a> {
             self.index(&parent, node)?;
             let keys: Vec<&str> = key_values(self.schema(), &record).flatten().collect();
             let slot = self.schema().node(node).slot;
-            self.points.insert(index_key(parent.as_bytes(), slot, keys.into_iter()), None);
+            self.set(&index_key(parent.as_bytes(), slot, keys.into_iter()), None);
         }
         self.remove_range(label.as_bytes().to_vec(), label.above().as_bytes().to_vec());
         let index = subtree_prefix(label.as_bytes());
@@ -288,8 +326,8 @@ impl<'a> Draft<'a> {
             covered.iter().for_each(|first| drop(self.removed.remove(first)));
             self.removed.insert(first.clone(), end.clone());
         }
-        let inside = (Bound::Included(first), Bound::Excluded(end));
-        let points: Vec<Vec<u8>> = self.points.range(inside).map(|(key, _)| key.clone()).collect();
+        let inside = (Bound::Included(first.as_slice()), Bound::Excluded(end.as_slice()));
+        let points: Vec<Bytes> = self.points.range::<[u8], _>(inside).map(|(key, _)| key.clone()).collect();
         points.iter().for_each(|key| drop(self.points.remove(key)));
     }
 
@@ -302,7 +340,7 @@ impl<'a> Draft<'a> {
             while let Some(key) = entries.next()? {
                 let value = self.get(&key)?;
                 let rest = key.strip_prefix(from).expect("what lies below begins so");
-                moved.push(([to, rest].concat(), value));
+                moved.push((Bytes::from([to, rest].concat()), value));
             }
         }
         let record = self.record(old)?;
@@ -315,9 +353,8 @@ impl<'a> Draft<'a> {
             let slot = self.schema().node(node).slot;
             let keys: Vec<&str> = key_values(self.schema(), &record).flatten().collect();
             let start = parent.container(slot).as_bytes().len();
-            let order =
-                Bytes::copy_from_slice(new.as_bytes().get(start..).expect("an entry lies below its parent"));
-            self.points.insert(index_key(parent.as_bytes(), slot, keys.into_iter()), Some(order));
+            let order = new.as_bytes().get(start..).expect("an entry lies below its parent");
+            self.set(&index_key(parent.as_bytes(), slot, keys.into_iter()), Some(order));
         }
         self.forget_index();
         Ok(())

@@ -251,8 +251,14 @@ fn put_value(out: &mut Vec<u8>, value: ValueRef<'_>) {
 /// A record of these leaves. Cost: O(leaves), a sort if they are in another order than the schema's.
 pub(crate) fn encode(schema: &Schema, leaves: &[Leaf]) -> Vec<u8> {
     let mut record = Vec::with_capacity(16 * leaves.len());
+    encode_into(&mut record, schema, leaves);
+    record
+}
+
+/// Appends a record of these leaves. Cost: as [`encode`].
+pub(crate) fn encode_into(record: &mut Vec<u8>, schema: &Schema, leaves: &[Leaf]) {
     let slot = |leaf: &Leaf| schema.node(leaf.schema).slot;
-    let mut put = |leaf: &Leaf| put_leaf(&mut record, slot(leaf), refs(&leaf.values));
+    let mut put = |leaf: &Leaf| put_leaf(record, slot(leaf), refs(&leaf.values));
     if leaves.is_sorted_by_key(slot) {
         leaves.iter().for_each(put);
     } else {
@@ -260,7 +266,6 @@ pub(crate) fn encode(schema: &Schema, leaves: &[Leaf]) -> Vec<u8> {
         sorted.sort_by_key(|leaf| slot(leaf));
         sorted.into_iter().for_each(&mut put);
     }
-    record
 }
 
 /// Values, to be written.

@@ -17,7 +17,7 @@ use crate::run::Run;
 use crate::tree::{Key, Tree};
 
 /// A key and its new value; `None`: it is no more.
-pub(crate) type Point = (Vec<u8>, Option<Bytes>);
+pub(crate) type Point = (Bytes, Option<Bytes>);
 /// Keys from the first on, before the second, that are no more, unless a point says otherwise.
 pub(crate) type Removed = (Vec<u8>, Vec<u8>);
 
@@ -82,7 +82,7 @@ impl<'d> Delta<'d> {
     fn split(self, end: Option<&[u8]>) -> (Self, Self) {
         let Some(end) = end else { return (self, Self { points: &[], removed: &[] }) };
         let (points, more_points) =
-            self.points.split_at(self.points.partition_point(|(key, _)| key.as_slice() < end));
+            self.points.split_at(self.points.partition_point(|(key, _)| **key < *end));
         let ended = self.removed.partition_point(|(_, last)| last.as_slice() <= end);
         let begun = self.removed.partition_point(|(first, _)| first.as_slice() < end);
         let removed = self.removed.get(..begun).expect("a partition point is at most the length");
@@ -222,10 +222,10 @@ impl<'a> Rewrite<'a> {
         let (mut run, mut entries, mut is_changed) = (Run::default(), page.entries(), false);
         let mut points = delta.points.iter().peekable();
         while entries.next() {
-            while let Some((key, value)) = points.next_if(|(key, _)| key.as_slice() < entries.key()) {
+            while let Some((key, value)) = points.next_if(|(key, _)| **key < *entries.key()) {
                 is_changed |= self.add(&mut run, key, value.as_ref());
             }
-            let point = points.next_if(|(key, _)| key.as_slice() == entries.key());
+            let point = points.next_if(|(key, _)| **key == *entries.key());
             let value = match point {
                 Some((_, value)) => value.as_ref(),
                 None if !delta.has_removed(entries.key()) => {
@@ -321,7 +321,7 @@ impl<'a> Rewrite<'a> {
 
 /// Whether the last entry of a run is one that was set: then more may follow, as entries are appended.
 fn ends_with(delta: Delta<'_>, run: &Run) -> bool {
-    delta.points.last().is_some_and(|(key, value)| value.is_some() && run.last_key() == Some(key.as_slice()))
+    delta.points.last().is_some_and(|(key, value)| value.is_some() && run.last_key() == Some(&**key))
 }
 
 /// A run as the page of an inline tree, if it has at most so many bytes.

@@ -77,7 +77,7 @@ impl Editor<'_> {
         for (slot, leaf) in given {
             record::put_leaf(&mut merged, slot, record::refs(&leaf.values));
         }
-        self.draft.put(label, merged)
+        self.draft.put(label, &merged)
     }
 
     pub(super) fn remove_leaf(
@@ -109,7 +109,7 @@ impl Editor<'_> {
             }
         }
         if is_found {
-            return self.draft.put(label, left);
+            return self.draft.put(label, &left);
         }
         let path = self.leaf_path(label, leaf)?;
         let path =

@@ -53,7 +53,7 @@ impl Editor<'_> {
         let node = label.node(schema);
         self.check_leaves(label, node, &content.leaves)?;
         self.check_keys(label, content)?;
-        self.draft.put(label, record::encode(schema, &content.leaves))?;
+        self.draft.put(label, &record::encode(schema, &content.leaves))?;
         let mut given: Vec<(NodeId, Vec<&DataNode>)> = Vec::new();
         for child in &content.children {
             self.check_child(label, child.schema)?;

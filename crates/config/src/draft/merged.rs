@@ -48,7 +48,7 @@ impl Merged<'_, '_> {
         self.read_base()?;
         let range = (Bound::Included(self.from.as_slice()), Bound::Excluded(self.end.as_slice()));
         let mut points = self.draft.points.range::<[u8], _>(range).filter(|(_, value)| value.is_some());
-        let point = points.next().map(|(key, _)| key.as_slice());
+        let point = points.next().map(|(key, _)| &**key);
         let key = match (&self.base, point) {
             (Some(base), Some(point)) if point < base.as_slice() => point.to_vec(),
             (Some(base), _) => {
@@ -107,7 +107,7 @@ impl Draft<'_> {
     pub(crate) fn last(&self, first: &[u8], end: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
         let range = (Bound::Included(first), Bound::Excluded(end));
         let mut points = self.points.range::<[u8], _>(range).rev().filter(|(_, value)| value.is_some());
-        let point = points.next().map(|(key, _)| key.clone());
+        let point = points.next().map(|(key, _)| key.to_vec());
         let mut before = end.to_vec();
         let base = loop {
             let Some(key) = self.tree.last_below(&before)?.filter(|key| key.as_slice() >= first) else {
