@@ -296,10 +296,10 @@ impl<'a> Draft<'a> {
             let slot = self.schema().node(node).slot;
             self.set(&index_key(parent.as_bytes(), slot, keys.into_iter()), None);
         }
-        self.remove_range(label.as_bytes().to_vec(), label.above().as_bytes().to_vec());
+        self.remove_range(label.as_bytes(), label.above().as_bytes());
         let index = subtree_prefix(label.as_bytes());
         let end = [index.as_slice(), &[ABOVE]].concat();
-        self.remove_range(index, end);
+        self.remove_range(&index, &end);
         Ok(())
     }
 
@@ -307,26 +307,26 @@ impl<'a> Draft<'a> {
     pub(crate) fn remove_list(&mut self, parent: &Label, list: NodeId) {
         let slot = self.schema().node(list).slot;
         let label = parent.container(slot);
-        self.remove_range(label.as_bytes().to_vec(), label.above().as_bytes().to_vec());
+        self.remove_range(label.as_bytes(), label.above().as_bytes());
         let below = subtree_prefix(label.as_bytes());
         let end = [below.as_slice(), &[ABOVE]].concat();
-        self.remove_range(below, end);
+        self.remove_range(&below, &end);
         let keys = list_prefix(parent.as_bytes(), slot);
         // No byte of a text is 0xFF.
         let end = [keys.as_slice(), &[u8::MAX]].concat();
-        self.remove_range(keys, end);
+        self.remove_range(&keys, &end);
     }
 
     /// Removes keys from the first on, before the second.
-    fn remove_range(&mut self, first: Vec<u8>, end: Vec<u8>) {
-        if self.is_removed(&first).is_none_or(|other| other < end.as_slice()) {
+    fn remove_range(&mut self, first: &[u8], end: &[u8]) {
+        let inside = (Bound::Included(first), Bound::Excluded(end));
+        if self.is_removed(first).is_none_or(|other| other < end) {
             // Ranges are those of labels: one lies in another, or beside it.
-            let inside = (Bound::Included(first.clone()), Bound::Excluded(end.clone()));
-            let covered: Vec<Vec<u8>> = self.removed.range(inside).map(|(first, _)| first.clone()).collect();
+            let covered: Vec<Vec<u8>> =
+                self.removed.range::<[u8], _>(inside).map(|(first, _)| first.clone()).collect();
             covered.iter().for_each(|first| drop(self.removed.remove(first)));
-            self.removed.insert(first.clone(), end.clone());
+            self.removed.insert(first.to_vec(), end.to_vec());
         }
-        let inside = (Bound::Included(first.as_slice()), Bound::Excluded(end.as_slice()));
         let points: Vec<Bytes> = self.points.range::<[u8], _>(inside).map(|(key, _)| key.clone()).collect();
         points.iter().for_each(|key| drop(self.points.remove(key)));
     }
