@@ -2,8 +2,8 @@
 //! words; where it answers 500 for what is the client's fault, the answer is 400, and nothing internal is told.
 
 use api_http::{
-    ConditionError, DataDamaged, MediaType, MemoryFull, Refusal, RequestTimedOut, Response, TenantError,
-    json_response, log_refusal,
+    BrokenOff, ConditionError, DataDamaged, MediaType, MemoryFull, Refusal, RequestTimedOut, Response,
+    TenantError, json_response, log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use lang_yang::CompileError;
@@ -312,6 +312,13 @@ impl From<ConditionError> for Problem {
                 Self::new(StatusCode::PRECONDITION_FAILED, "Precondition failed", error.to_string())
             }
         }
+    }
+}
+
+/// Words why an answer that is under way breaks off.
+impl From<Problem> for BrokenOff {
+    fn from(problem: Problem) -> Self {
+        Self(problem.details)
     }
 }
 

@@ -38,7 +38,7 @@
 //! ```
 //!
 //! What may be too large for memory passes in pieces: a route made with [`streamed_handler`] reads its body
-//! from a [`RequestStream`], and an answer may have a body made by [`stream`]. What all bodies and answers hold at once is
+//! from a [`RequestStream`], and an answer may have a body made by [`stream`], or come in chunks ([`chunked_response`]). What all bodies and answers hold at once is
 //! bounded by a [`MemoryBudget`].
 
 mod budget;
@@ -51,6 +51,7 @@ mod request;
 mod given;
 mod stream;
 mod response;
+mod chunks;
 mod conditions;
 mod dates;
 mod refusal;
@@ -69,6 +70,7 @@ pub mod testing;
 
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
+pub use chunks::{CHUNK_BYTES, Chunks, chunked_response};
 pub use conditions::{
     ConditionError, Conditions, ReadJudged, States, check_untagged, entity_tag, judge_read, tagged,
 };

@@ -2,8 +2,8 @@
 //! request is about many series, which of them, which point and why.
 
 use api_http::{
-    ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, TenantError, json_response,
-    log_refusal,
+    BrokenOff, ConditionError, DataDamaged, MemoryFull, Refusal, RequestTimedOut, Response, TenantError,
+    json_response, log_refusal,
 };
 use http::{HeaderValue, Method, StatusCode, header};
 use model_series::{Error, RefusalKind, StoreErrorKind};
@@ -230,6 +230,13 @@ impl From<ConditionError> for Problem {
 impl From<MemoryFull> for Problem {
     fn from(full: MemoryFull) -> Self {
         Self::unavailable(format!("{full}; try again"))
+    }
+}
+
+/// Words why an answer that is under way breaks off.
+impl From<Problem> for BrokenOff {
+    fn from(problem: Problem) -> Self {
+        Self(problem.message)
     }
 }
 

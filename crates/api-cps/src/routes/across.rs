@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use api_http::Request;
+use api_http::{CHUNK_BYTES, Chunks, Request};
 use config::query::{Answer, Query};
 use lang_cps_path::CpsPath;
 use lang_json::write_string;
 use model_config::{Anchor, Configs, Deadline, Error, Reading};
 
-use super::answer::{Chunks, NodesWriter, Shape};
+use super::answer::{NodesWriter, Shape};
 use super::query::{Found, attribute, evaluate, too_many};
 use crate::media::Form;
 use crate::params::Descendants;
@@ -19,8 +19,6 @@ use crate::wire::values::put_values;
 
 /// So many anchors are listed at once.
 const PAGE_ANCHORS: usize = 1_000;
-/// About the size of a chunk.
-const CHUNK_BYTES: usize = 256 * 1024;
 
 /// The anchors of a dataspace, one after the other.
 pub(super) struct Anchors {
@@ -155,7 +153,7 @@ pub(super) struct AcrossBody {
 
 impl AcrossBody {
     /// All of it, as a body.
-    pub(super) fn chunks(self) -> Chunks {
+    pub(super) fn chunks(self) -> Chunks<Problem> {
         Box::pin(futures_util::stream::try_unfold(Some(self), |state| async move {
             let Some(mut body) = state else { return Ok(None) };
             let mut out = Vec::new();

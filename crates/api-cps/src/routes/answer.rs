@@ -1,13 +1,8 @@
 //! Answers with nodes: whole when they are small, a stream when they are not. Memory stays flat either way: a tree is read and
 //! written chunk by chunk, from the label on at which the last chunk ended.
 
-use std::pin::Pin;
-use std::time::Duration;
-
-use api_http::{MediaType, Response, StreamSender, json_response, stream};
+use api_http::{CHUNK_BYTES, Chunks};
 use config::Label;
-use futures_util::{Stream, StreamExt as _};
-use http::StatusCode;
 use model_config::{Deadline, Pace, Reading};
 
 use crate::media::Form;
@@ -15,18 +10,9 @@ use crate::params::Descendants;
 use crate::problem::Problem;
 use crate::wire::tree::TreeWriter;
 
-/// Up to this size an answer is whole: it has a length, and errors have a status.
-const WHOLE_BYTES_MAX: usize = 1024 * 1024;
-/// About the size of a chunk of a stream.
-const CHUNK_BYTES: usize = 256 * 1024;
-/// Chunks of a stream that wait for the client.
-const CHUNKS_MAX: usize = 4;
 /// What several trees of XML lie in, as in NETCONF (RFC 6241).
 const XML_BEGIN: &[u8] = b"<data xmlns=\"urn:ietf:params:xml:ns:netconf:base:1.0\">";
 const XML_END: &[u8] = b"</data>";
-
-/// Pieces of a body, in order.
-pub(super) type Chunks = Pin<Box<dyn Stream<Item = Result<Vec<u8>, Problem>> + Send>>;
 
 /// How nodes are put together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -189,7 +175,7 @@ impl NodesWriter {
     }
 
     /// All of it, as a body.
-    pub(super) fn chunks(self) -> Chunks {
+    pub(super) fn chunks(self) -> Chunks<Problem> {
         let state = Some(self);
         Box::pin(futures_util::stream::try_unfold(state, |state| async move {
             let Some(mut writer) = state else { return Ok(None) };
@@ -234,49 +220,4 @@ impl Descendants {
             Self::Levels(levels) => depth >= levels as usize,
         }
     }
-}
-
-/// Answers with a body: whole if it is small, else as a stream.
-///
-/// # Errors
-///
-/// Whatever goes wrong before the answer is larger than a mebibyte; later it breaks off.
-pub(super) async fn respond(
-    media: MediaType,
-    stall_max: Duration,
-    mut chunks: Chunks,
-) -> Result<Response, Problem> {
-    let mut whole = Vec::new();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk?;
-        if whole.is_empty() {
-            whole = chunk;
-        } else {
-            whole.extend_from_slice(&chunk);
-        }
-        if whole.len() > WHOLE_BYTES_MAX {
-            let (sender, body) = stream(CHUNKS_MAX, stall_max);
-            tokio::spawn(send(sender, whole, chunks));
-            return Ok(json_response(StatusCode::OK, media, body));
-        }
-    }
-    Ok(json_response(StatusCode::OK, media, whole))
-}
-
-/// Sends chunks until the last, or until the client has gone.
-async fn send(sender: StreamSender, first: Vec<u8>, mut chunks: Chunks) {
-    let mut next: Option<Result<Vec<u8>, Problem>> = Some(Ok(first));
-    while let Some(chunk) = next {
-        match chunk {
-            Ok(chunk) => {
-                if sender.send(chunk).await.is_err() {
-                    return;
-                }
-            }
-            Err(problem) => return sender.fail(problem.details),
-        }
-        next = chunks.next().await;
-    }
-    // If the client left, nobody reads the end.
-    let _ = sender.finish().await;
 }

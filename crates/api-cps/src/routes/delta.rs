@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use api_http::{Given, Operation, Request, RequestStream, Response};
+use api_http::{Chunks, Given, Operation, Request, RequestStream, Response, chunked_response};
 use config::delta::{Change, ChangeError, Delta, DeltaFault, DeltaOptions, DeltaProgress, Subject, edits};
 use config::query::Address;
 use config::{Attempt, Edit, Label, PageCache, Pages, Place, Position, Root, Step, StepAt, Tree};
@@ -12,7 +12,6 @@ use lang_yang::{
 };
 use model_config::{Anchor, Deadline, Pace, Reading, WriteOptions};
 
-use super::answer::{Chunks, respond};
 use super::created;
 use super::node::find;
 use super::writing::{Refused, read_body};
@@ -233,7 +232,7 @@ async fn answer(
     let pace = Pace::new(Deadline::at(None));
     let entries_max = asked.options.entries_max;
     let body = DeltaBody { source, target, delta, pace, form, entries_max, items: None };
-    respond(form.media_type(), api.shared.limits.stall_max, body.chunks()).await
+    chunked_response(form.media_type(), api.shared.limits.stall_max, body.chunks()).await
 }
 
 /// The body of an answer.
@@ -249,7 +248,7 @@ struct DeltaBody {
 }
 
 impl DeltaBody {
-    fn chunks(self) -> Chunks {
+    fn chunks(self) -> Chunks<Problem> {
         Box::pin(futures_util::stream::try_unfold(Some(self), |state| async move {
             let Some(mut body) = state else { return Ok(None) };
             let mut out = Vec::new();

@@ -1,10 +1,10 @@
 //! `/node`: a node is read, with as many levels below it as are wanted.
 
-use api_http::{Given, Operation, Request, Response};
+use api_http::{Given, Operation, Request, Response, chunked_response};
 use config::query::Address;
 use config::{Fault, Label, Step, Tree};
 
-use super::answer::{NodesWriter, Shape, respond};
+use super::answer::{NodesWriter, Shape};
 use super::writing::{address, names};
 use crate::media::{Form, answer_form};
 use crate::operation::{data_of, done, json_of, operation};
@@ -67,7 +67,7 @@ async fn read(
         return Err(Problem::no_node(xpath, names(request)));
     }
     let writer = NodesWriter::new(reading, labels, levels, (shape, form));
-    respond(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
+    chunked_response(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
 }
 
 /// The entries at an address, in document order.

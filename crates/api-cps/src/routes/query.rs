@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use api_http::{Given, Operation, Request, Response, json_response};
+use api_http::{Given, Operation, Request, Response, chunked_response, json_response};
 use config::Depth;
 use config::query::{Answer, CompositeEvaluation, Evaluation, Progress, Query, QueryError};
 use http::{HeaderValue, StatusCode};
@@ -12,7 +12,7 @@ use lang_yang::Schema;
 use model_config::{Deadline, Reading, Step};
 
 use super::across::{AcrossBody, Anchors, Search};
-use super::answer::{NodesWriter, Shape, respond};
+use super::answer::{NodesWriter, Shape};
 use crate::media::{Form, JSON, answer_form};
 use crate::operation::{data_of, done, json_list, json_of, operation};
 use crate::params::{self, Descendants, required};
@@ -61,7 +61,7 @@ async fn find(api: &Api, request: &Request, levels: Descendants, form: Form) -> 
         Found::TooMany => Err(too_many(most)),
         Found::All(Answer::Entries(labels)) => {
             let writer = NodesWriter::new(reading, labels, levels, (Shape::List, form));
-            respond(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
+            chunked_response(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
         }
         Found::All(Answer::Values(values)) => {
             let mut out = Vec::new();
@@ -142,7 +142,7 @@ pub(crate) async fn across(api: Api, request: Request) -> Result<Response, Probl
         anchors = anchors.these(matching.into_iter().skip(before).take(size).collect());
     }
     let body = AcrossBody { search, anchors, levels, under_way: None, written: None };
-    let mut response = respond(JSON, api.shared.limits.stall_max, body.chunks()).await?;
+    let mut response = chunked_response(JSON, api.shared.limits.stall_max, body.chunks()).await?;
     response.headers_mut().insert("total-pages", HeaderValue::from(pages));
     Ok(response)
 }
@@ -186,7 +186,7 @@ pub(crate) async fn composite(api: Api, request: Request) -> Result<Response, Pr
     let answer = done.ok_or_else(|| too_many(most))?.into_answer(schema);
     let form = answer_form_of_query(&request);
     let writer = NodesWriter::new(reading, answer.bases, levels, (Shape::List, form)).only(answer.selected);
-    respond(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
+    chunked_response(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
 }
 
 /// XML only if it is accepted: the body is JSON in any case.

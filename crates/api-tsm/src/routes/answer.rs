@@ -3,11 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
-use api_http::{MediaType, Response, StreamSender, json_response, stream};
+use api_http::{CHUNK_BYTES, Response, chunked_response};
 use futures_util::{Stream, StreamExt as _};
-use http::StatusCode;
 use model_series::{Definition, Points};
 
 use super::reading::{Pages, Reading, SeriesPages};
@@ -15,19 +13,10 @@ use crate::media::media_type;
 use crate::problem::Problem;
 use crate::wire::{Form, PieceWriter, PointsWriter, Shape, Tail};
 
-/// Up to this size an answer is whole: it has a length, and errors have a status.
-const WHOLE_BYTES_MAX: usize = 1024 * 1024;
-/// About the size of a chunk of a stream.
-const CHUNK_BYTES: usize = 256 * 1024;
-/// Chunks of a stream that wait for the client.
-const CHUNKS_MAX: usize = 4;
 /// The most series that are read and rendered as one piece.
 const GROUP_SERIES_MAX: usize = 256;
 /// What a series takes in an answer as long as none has been rendered.
 const SERIES_BYTES_GUESSED: usize = 64 * 1024;
-
-/// Pieces of a body, in order.
-type Chunks = Pin<Box<dyn Stream<Item = Result<Vec<u8>, Problem>> + Send>>;
 
 /// The points of one series.
 ///
@@ -54,7 +43,7 @@ async fn answer_pages(reading: &Reading, pages: Pages, form: Form) -> Result<Res
         let chunk = body.next().await?;
         Ok(chunk.map(|chunk| (chunk, body)))
     });
-    respond(media_type(form), reading.stall_max, Box::pin(chunks)).await
+    chunked_response(media_type(form), reading.stall_max, Box::pin(chunks)).await
 }
 
 /// The points of many series, in order.
@@ -75,7 +64,7 @@ pub(super) async fn answer_many(
         let chunk = body.next().await?;
         Ok(chunk.map(|chunk| (chunk, body)))
     });
-    respond(media_type(form), stall_max, Box::pin(chunks)).await
+    chunked_response(media_type(form), stall_max, Box::pin(chunks)).await
 }
 
 /// The sum of many series as the points of one.
@@ -91,42 +80,6 @@ pub(super) async fn answer_total(
 ) -> Result<Response, Problem> {
     let pages = reading.total_pages(series, form, tasks).await?;
     answer_pages(reading, pages, form).await
-}
-
-async fn respond(media: MediaType, stall_max: Duration, mut chunks: Chunks) -> Result<Response, Problem> {
-    let mut whole = Vec::new();
-    while let Some(chunk) = chunks.next().await {
-        let chunk = chunk?;
-        if whole.is_empty() {
-            whole = chunk;
-        } else {
-            whole.extend_from_slice(&chunk);
-        }
-        if whole.len() > WHOLE_BYTES_MAX {
-            let (sender, body) = stream(CHUNKS_MAX, stall_max);
-            tokio::spawn(send(sender, whole, chunks));
-            return Ok(json_response(StatusCode::OK, media, body));
-        }
-    }
-    Ok(json_response(StatusCode::OK, media, whole))
-}
-
-/// Sends chunks until the last, or until the client has gone.
-async fn send(sender: StreamSender, first: Vec<u8>, mut chunks: Chunks) {
-    let mut next: Option<Result<Vec<u8>, Problem>> = Some(Ok(first));
-    while let Some(chunk) = next {
-        match chunk {
-            Ok(chunk) => {
-                if sender.send(chunk).await.is_err() {
-                    return;
-                }
-            }
-            Err(problem) => return sender.fail(problem.message),
-        }
-        next = chunks.next().await;
-    }
-    // If the client left, nobody reads the end.
-    let _ = sender.finish().await;
 }
 
 /// How far a body is written.
