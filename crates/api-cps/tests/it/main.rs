@@ -8,6 +8,7 @@
 
 mod examples;
 mod service;
+mod streams;
 
 use std::path::Path;
 
