@@ -28,7 +28,9 @@ use api_http::{Document, Frame as _, FrontEnd, Route};
 use http::Method;
 
 use problem::refuse;
-use routes::{anchors, data, dataspaces, delta, docs, lists, node, query, schema_sets, subscriptions};
+use routes::{
+    across, anchors, data, dataspaces, delta, docs, lists, node, query, schema_sets, subscriptions,
+};
 use table::{Cps, Table, both, of_anchor};
 
 /// The path below which the API is described, for people and for programs.
@@ -137,5 +139,5 @@ fn query_routes(table: &mut Table<'_>) {
     table.single(Method::GET, QUERY.old, &query::GET_V1, query::get_v1);
     table.single(Method::GET, QUERY.new, &query::GET, query::get);
     table.single(Method::POST, QUERY.new, &query::COMPOSITE, query::composite);
-    table.single(Method::GET, ACROSS, &query::ACROSS, query::across);
+    table.single(Method::GET, ACROSS, &across::GET, across::get);
 }

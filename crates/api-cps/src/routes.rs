@@ -10,7 +10,7 @@ pub(crate) mod lists;
 mod answer;
 pub(crate) mod node;
 pub(crate) mod query;
-mod across;
+pub(crate) mod across;
 pub(crate) mod delta;
 pub(crate) mod docs;
 

@@ -4,7 +4,7 @@ use api_http::{Given, Operation, Params, Request, check_parameters};
 
 use crate::media::Form;
 use crate::params;
-use crate::routes::{query, schema_sets};
+use crate::routes::{across, query, schema_sets};
 use crate::wire::composite::read_composite;
 use crate::wire::delta::{names_of, read_report};
 
@@ -24,7 +24,7 @@ pub fn parameters(query: &str) -> [bool; 4] {
             params::flag(given, &params::DRY_RUN).is_ok() && params::observed(given).is_ok()
         }),
         given(&query::GET_V1, |given| params::include_descendants(given).is_ok()),
-        given(&query::ACROSS, |given| params::descendants(given).is_ok() && params::page(given).is_ok()),
+        given(&across::GET, |given| params::descendants(given).is_ok() && params::page(given).is_ok()),
         given(&schema_sets::CREATE, |given| schema_sets::mode(given).is_ok()),
     ]
 }

@@ -1,18 +1,20 @@
-//! A query over all anchors of a dataspace: which have matches, and an answer that goes from one to the next.
+//! `/nodes/query` of a dataspace: which anchors have matches, and an answer that goes from one to the next.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use api_http::{CHUNK_BYTES, Chunks, Request};
+use api_http::{CHUNK_BYTES, Chunks, Given, Operation, Request, Response, chunked_response};
 use config::query::{Answer, Query};
+use http::HeaderValue;
 use lang_cps_path::CpsPath;
-use lang_json::write_string;
+use lang_json::{Commas, write_string};
 use model_config::{Anchor, Configs, Deadline, Error, Reading};
 
 use super::answer::{NodesWriter, Shape};
-use super::query::{Found, attribute, evaluate, too_many};
-use crate::media::Form;
-use crate::params::Descendants;
+use super::query::{Found, attribute, evaluate, path, too_many};
+use crate::media::{Form, JSON};
+use crate::operation::{done, json_list, operation};
+use crate::params::{self, Descendants};
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::wire::values::put_values;
@@ -20,8 +22,42 @@ use crate::wire::values::put_values;
 /// So many anchors are listed at once.
 const PAGE_ANCHORS: usize = 1_000;
 
+/// GET `/v2/dataspaces/{dataspace}/nodes/query`
+pub(crate) const GET: Operation = operation(
+    "query",
+    "getNodesByDataspaceAndCpsPath",
+    "The nodes that a CPS path finds in all anchors of a dataspace, by anchor; with the header total-pages.",
+)
+.query(&[&[params::CPS_PATH, params::DESCENDANTS, params::PAGE_INDEX, params::PAGE_SIZE]])
+.gives(&[(200, done(json_list("NodesOfAnchor")))])
+.refuses(&[400, 413]);
+
+/// GET `/v2/dataspaces/{dataspace}/nodes/query`
+pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
+    let given = Given::of(&request);
+    let path = path(&given)?;
+    let levels = params::descendants(&given)?;
+    let page = params::page(&given)?;
+    let deadline = Deadline::at(request.deadline);
+    let most = api.shared.limits.query_nodes_max;
+    let search = Search { path: Arc::new(path), queries: HashMap::new(), most, deadline };
+    let mut anchors = Anchors::of(&api, &request).await?;
+    let mut pages = 1;
+    if let Some(page) = page {
+        let matching = search.clone().matching(&mut anchors).await?;
+        let size = usize::try_from(page.size).unwrap_or(usize::MAX);
+        pages = matching.len().div_ceil(size).max(1);
+        let before = usize::try_from(page.index - 1).unwrap_or(usize::MAX).saturating_mul(size);
+        anchors = anchors.these(matching.into_iter().skip(before).take(size).collect());
+    }
+    let body = AcrossBody { search, anchors, levels, under_way: None, commas: None };
+    let mut response = chunked_response(JSON, api.shared.limits.stall_max, body.chunks()).await?;
+    response.headers_mut().insert("total-pages", HeaderValue::from(pages));
+    Ok(response)
+}
+
 /// The anchors of a dataspace, one after the other.
-pub(super) struct Anchors {
+struct Anchors {
     configs: Configs,
     dataspace: String,
     /// Those that are next, the first one last.
@@ -39,7 +75,7 @@ impl Anchors {
     /// # Errors
     ///
     /// 400 if there is no such dataspace.
-    pub(super) async fn of(api: &Api, request: &Request) -> Result<Self, Problem> {
+    async fn of(api: &Api, request: &Request) -> Result<Self, Problem> {
         let configs = api.configs(request).await?;
         let dataspace = request.capture(0).to_owned();
         configs.dataspace(&dataspace).await?;
@@ -48,7 +84,7 @@ impl Anchors {
     }
 
     /// These alone.
-    pub(super) fn these(self, mut names: Vec<String>) -> Self {
+    fn these(self, mut names: Vec<String>) -> Self {
         names.reverse();
         Self { names, after: None, left: self.anchors_max, ..self }
     }
@@ -83,13 +119,13 @@ impl Anchors {
 
 /// A path that is looked for in many anchors.
 #[derive(Clone)]
-pub(super) struct Search {
-    pub(super) path: Arc<CpsPath>,
+struct Search {
+    path: Arc<CpsPath>,
     /// The path against each schema, by its hash.
-    pub(super) queries: HashMap<u128, Arc<Query>>,
+    queries: HashMap<u128, Arc<Query>>,
     /// The most nodes found in one anchor.
-    pub(super) most: usize,
-    pub(super) deadline: Deadline,
+    most: usize,
+    deadline: Deadline,
 }
 
 impl Search {
@@ -129,7 +165,7 @@ impl Search {
     /// # Errors
     ///
     /// 400, 413.
-    pub(super) async fn matching(mut self, anchors: &mut Anchors) -> Result<Vec<String>, Problem> {
+    async fn matching(mut self, anchors: &mut Anchors) -> Result<Vec<String>, Problem> {
         let mut names = Vec::new();
         while let Some(anchor) = anchors.next().await? {
             if self.find(&anchor, 1).await?.is_some() {
@@ -141,19 +177,19 @@ impl Search {
 }
 
 /// The body of an answer.
-pub(super) struct AcrossBody {
-    pub(super) search: Search,
-    pub(super) anchors: Anchors,
-    pub(super) levels: Descendants,
+struct AcrossBody {
+    search: Search,
+    anchors: Anchors,
+    levels: Descendants,
     /// The anchor whose nodes are being written.
-    pub(super) under_way: Option<NodesWriter>,
-    /// How many anchors are written, or begun; `None` before the first chunk.
-    pub(super) written: Option<usize>,
+    under_way: Option<NodesWriter>,
+    /// Between the anchors; `None` before the first chunk.
+    commas: Option<Commas>,
 }
 
 impl AcrossBody {
     /// All of it, as a body.
-    pub(super) fn chunks(self) -> Chunks<Problem> {
+    fn chunks(self) -> Chunks<Problem> {
         Box::pin(futures_util::stream::try_unfold(Some(self), |state| async move {
             let Some(mut body) = state else { return Ok(None) };
             let mut out = Vec::new();
@@ -164,8 +200,8 @@ impl AcrossBody {
 
     /// Writes a part; answers whether more is left.
     async fn write(&mut self, out: &mut Vec<u8>) -> Result<bool, Problem> {
-        if self.written.is_none() {
-            self.written = Some(0);
+        if self.commas.is_none() {
+            self.commas = Some(Commas::default());
             out.push(b'[');
         }
         while out.len() < CHUNK_BYTES {
@@ -202,10 +238,7 @@ impl AcrossBody {
     }
 
     fn begin(&mut self, out: &mut Vec<u8>, anchor: &Anchor) {
-        let written = self.written.get_or_insert(0);
-        if std::mem::replace(written, *written + 1) > 0 {
-            out.push(b',');
-        }
+        self.commas.get_or_insert_default().next(out);
         out.extend_from_slice(b"{\"anchorName\":");
         write_string(out, anchor.name());
         out.extend_from_slice(b",\"dataNodes\":");

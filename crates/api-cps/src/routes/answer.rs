@@ -3,6 +3,7 @@
 
 use api_http::{CHUNK_BYTES, Chunks};
 use config::Label;
+use lang_json::Commas;
 use model_config::{Deadline, Pace, Reading};
 
 use crate::media::Form;
@@ -35,6 +36,7 @@ pub(super) struct NodesWriter {
     shape: Shape,
     form: Form,
     writer: TreeWriter,
+    commas: Commas,
     pace: Pace,
     /// Which of the nodes is being written.
     at: usize,
@@ -54,11 +56,11 @@ impl NodesWriter {
         if shape == Shape::First {
             labels.truncate(1);
         }
-        let writer = TreeWriter::new(form);
+        let (writer, commas) = (TreeWriter::new(form), Commas::default());
         let pace = Pace::new(Deadline::at(None));
         let (at, last, is_begun) = (0, None, false);
         let only = None;
-        Self { reading, labels, levels, only, shape, form, writer, pace, at, last, is_begun }
+        Self { reading, labels, levels, only, shape, form, writer, commas, pace, at, last, is_begun }
     }
 
     /// The same, but of these entries alone, in document order, if there are any such: of other nodes nothing is written but
@@ -160,8 +162,8 @@ impl NodesWriter {
     /// Writes what stands before a node.
     fn begin_node(&mut self, out: &mut Vec<u8>) {
         if self.shape != Shape::Grouped {
-            if self.at > 0 && self.form == Form::Json {
-                out.push(b',');
+            if self.form == Form::Json {
+                self.commas.next(out);
             }
             self.writer.begin(out);
         }

@@ -21,7 +21,7 @@ use crate::params::{self, Descendants, flag, required};
 use crate::problem::Problem;
 use crate::state::{Api, Limits};
 use crate::upload::{modules, part, read_parts};
-use crate::wire::delta as wire;
+use crate::wire::delta::{ReportWriter, names_of, read_report};
 
 /// Items of a report that are made at once, and entries that are looked at for them.
 const ITEMS_AT_ONCE: usize = 1_000;
@@ -231,7 +231,7 @@ async fn answer(
     let delta = Delta::new(schemas, &in_source, &in_target, &asked.parent_xpath(), asked.options);
     let pace = Pace::new(Deadline::at(None));
     let entries_max = asked.options.entries_max;
-    let body = DeltaBody { source, target, delta, pace, form, entries_max, items: None };
+    let body = DeltaBody { source, target, delta, pace, form, entries_max, report: None };
     chunked_response(form.media_type(), api.shared.limits.stall_max, body.chunks()).await
 }
 
@@ -243,8 +243,8 @@ struct DeltaBody {
     pace: Pace,
     form: Form,
     entries_max: u64,
-    /// How many items are written; `None` before the first chunk.
-    items: Option<u64>,
+    /// `None` before the first chunk.
+    report: Option<ReportWriter>,
 }
 
 impl DeltaBody {
@@ -259,10 +259,7 @@ impl DeltaBody {
 
     /// Writes some items; answers whether more are left.
     async fn write(&mut self, out: &mut Vec<u8>) -> Result<bool, Problem> {
-        let mut items = self.items.unwrap_or_else(|| {
-            wire::begin(out, self.form);
-            0
-        });
+        let report = self.report.get_or_insert_with(|| ReportWriter::begin(out, self.form));
         let batch = loop {
             let (source, target) = (self.source.tree(), self.target.tree());
             match self.delta.run(&source, &target, ITEMS_AT_ONCE, STEPS_AT_ONCE) {
@@ -273,10 +270,8 @@ impl DeltaBody {
         };
         let schemas = (&**self.source.anchor().schema(), self.target.schema());
         for item in &batch.items {
-            items += 1;
-            wire::put_item(out, self.form, items, schemas, item);
+            report.item(out, schemas, item);
         }
-        self.items = Some(items);
         match batch.progress {
             DeltaProgress::More => {
                 self.source.rest(&mut self.pace).await?;
@@ -290,7 +285,7 @@ impl DeltaBody {
             }
             DeltaProgress::Done => {}
         }
-        wire::end(out, self.form);
+        report.end(out);
         Ok(false)
     }
 }
@@ -320,7 +315,7 @@ fn edits_of(api: &Api, anchor: &Anchor, form: Form, body: &[u8]) -> Result<Vec<E
     let schema = anchor.schema();
     let Limits { depth_max, .. } = api.shared.limits;
     let mut changes = Vec::new();
-    for item in wire::read_report(form, body, depth_max)? {
+    for item in read_report(form, body, depth_max)? {
         let path = lang_cps_path::parse(&item.xpath).map_err(|error| {
             Problem::bad_request(
                 format!("Error while parsing xpath expression '{}'.", item.xpath),
@@ -329,7 +324,7 @@ fn edits_of(api: &Api, anchor: &Anchor, form: Form, body: &[u8]) -> Result<Vec<E
         })?;
         let mut names = Vec::new();
         for data in [item.source, item.target].into_iter().flatten() {
-            names.extend(wire::names_of(form, data, depth_max)?);
+            names.extend(names_of(form, data, depth_max)?);
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let subject = Subject::new(schema, &path, item.action, &names)?;

@@ -1,20 +1,18 @@
-//! `/nodes/query`: nodes found by CPS path, in one anchor or in all of a dataspace.
+//! `/nodes/query` of an anchor: nodes found by CPS path.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use api_http::{Given, Operation, Request, Response, chunked_response, json_response};
 use config::Depth;
 use config::query::{Answer, CompositeEvaluation, Evaluation, Progress, Query, QueryError};
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use lang_cps_path::{CpsPath, Name};
 use lang_yang::Schema;
 use model_config::{Deadline, Reading, Step};
 
-use super::across::{AcrossBody, Anchors, Search};
 use super::answer::{NodesWriter, Shape};
-use crate::media::{Form, JSON, answer_form};
-use crate::operation::{data_of, done, json_list, json_of, operation};
+use crate::media::{Form, answer_form};
+use crate::operation::{data_of, done, json_of, operation};
 use crate::params::{self, Descendants, required};
 use crate::problem::Problem;
 use crate::state::Api;
@@ -72,7 +70,7 @@ async fn find(api: &Api, request: &Request, levels: Descendants, form: Form) -> 
 }
 
 /// The path that a request looks for.
-fn path(given: &Given<'_>) -> Result<CpsPath, Problem> {
+pub(super) fn path(given: &Given<'_>) -> Result<CpsPath, Problem> {
     lang_cps_path::parse(required(given, &params::CPS_PATH)?)
         .map_err(|error| Problem::bad_path(error.detail()))
 }
@@ -111,40 +109,6 @@ pub(super) async fn evaluate(
 
 pub(super) fn too_many(most: usize) -> Problem {
     Problem::too_large(format!("the query finds more than {most} nodes (cps_query_nodes_max)"))
-}
-
-/// GET `/v2/dataspaces/{dataspace}/nodes/query`
-pub(crate) const ACROSS: Operation = operation(
-    "query",
-    "getNodesByDataspaceAndCpsPath",
-    "The nodes that a CPS path finds in all anchors of a dataspace, by anchor; with the header total-pages.",
-)
-.query(&[&[params::CPS_PATH, params::DESCENDANTS, params::PAGE_INDEX, params::PAGE_SIZE]])
-.gives(&[(200, done(json_list("NodesOfAnchor")))])
-.refuses(&[400, 413]);
-
-/// GET `/v2/dataspaces/{dataspace}/nodes/query`
-pub(crate) async fn across(api: Api, request: Request) -> Result<Response, Problem> {
-    let given = Given::of(&request);
-    let path = path(&given)?;
-    let levels = params::descendants(&given)?;
-    let page = params::page(&given)?;
-    let deadline = Deadline::at(request.deadline);
-    let most = api.shared.limits.query_nodes_max;
-    let search = Search { path: Arc::new(path), queries: HashMap::new(), most, deadline };
-    let mut anchors = Anchors::of(&api, &request).await?;
-    let mut pages = 1;
-    if let Some(page) = page {
-        let matching = search.clone().matching(&mut anchors).await?;
-        let size = usize::try_from(page.size).unwrap_or(usize::MAX);
-        pages = matching.len().div_ceil(size).max(1);
-        let before = usize::try_from(page.index - 1).unwrap_or(usize::MAX).saturating_mul(size);
-        anchors = anchors.these(matching.into_iter().skip(before).take(size).collect());
-    }
-    let body = AcrossBody { search, anchors, levels, under_way: None, written: None };
-    let mut response = chunked_response(JSON, api.shared.limits.stall_max, body.chunks()).await?;
-    response.headers_mut().insert("total-pages", HeaderValue::from(pages));
-    Ok(response)
 }
 
 /// Words why a path cannot be asked.

@@ -1,7 +1,7 @@
 //! Reports of deltas as bodies and answers have them: a list of items in JSON, `<deltaReports>` in XML.
 
 use config::delta::{Action, DeltaItem, Part};
-use lang_json::{Reader, write_string};
+use lang_json::{Commas, ObjectWriter, Reader};
 use lang_yang::{Defaults, LongNumbers, Names, Schema, Style, write_content_json, write_content_xml};
 use quick_xml::escape::{partial_escape, unescape};
 use quick_xml::events::Event;
@@ -31,57 +31,62 @@ fn word(action: Action) -> &'static str {
     }
 }
 
-/// What stands before the first item.
-pub(crate) fn begin(out: &mut Vec<u8>, form: Form) {
-    out.extend_from_slice(match form {
-        Form::Json => b"[",
-        Form::Xml => b"<deltaReports>",
-    });
-}
-
-/// What stands behind the last.
-pub(crate) fn end(out: &mut Vec<u8>, form: Form) {
-    out.extend_from_slice(match form {
-        Form::Json => b"]",
-        Form::Xml => b"</deltaReports>",
-    });
-}
-
-/// An item, by its number from 1 on, whose data are of these schemas.
-pub(crate) fn put_item(
-    out: &mut Vec<u8>,
+/// Writes a report, item by item.
+#[derive(Debug)]
+pub(crate) struct ReportWriter {
     form: Form,
-    number: u64,
-    (source, target): (&Schema, &Schema),
-    item: &DeltaItem,
-) {
-    match form {
-        Form::Json => {
-            out.extend_from_slice(if number > 1 { b",{\"action\":\"" } else { b"{\"action\":\"" });
-            out.extend_from_slice(word(item.action).as_bytes());
-            out.extend_from_slice(b"\",\"xpath\":");
-            write_string(out, &item.xpath);
-            put_json(out, b",\"sourceData\":", source, item.source.as_ref());
-            put_json(out, b",\"targetData\":", target, item.target.as_ref());
-            out.push(b'}');
+    items: u64,
+    commas: Commas,
+}
+
+impl ReportWriter {
+    /// Begins a report.
+    pub(crate) fn begin(out: &mut Vec<u8>, form: Form) -> Self {
+        out.extend_from_slice(match form {
+            Form::Json => b"[",
+            Form::Xml => b"<deltaReports>",
+        });
+        Self { form, items: 0, commas: Commas::default() }
+    }
+
+    /// Writes an item, whose data are of these schemas.
+    pub(crate) fn item(&mut self, out: &mut Vec<u8>, (source, target): (&Schema, &Schema), item: &DeltaItem) {
+        self.items += 1;
+        match self.form {
+            Form::Json => {
+                self.commas.next(out);
+                let mut object = ObjectWriter::begin(out);
+                object.string("action", word(item.action));
+                object.string("xpath", &item.xpath);
+                put_json(&mut object, "sourceData", source, item.source.as_ref());
+                put_json(&mut object, "targetData", target, item.target.as_ref());
+                object.end();
+            }
+            Form::Xml => {
+                let (number, action) = (self.items, word(item.action));
+                let xpath = partial_escape(&*item.xpath);
+                let head =
+                    format!("<deltaReport id=\"{number}\"><action>{action}</action><xpath>{xpath}</xpath>");
+                out.extend_from_slice(head.as_bytes());
+                put_xml(out, "source-data", source, item.source.as_ref());
+                put_xml(out, "target-data", target, item.target.as_ref());
+                out.extend_from_slice(b"</deltaReport>");
+            }
         }
-        Form::Xml => {
-            let action = word(item.action);
-            let xpath = partial_escape(&*item.xpath);
-            let head =
-                format!("<deltaReport id=\"{number}\"><action>{action}</action><xpath>{xpath}</xpath>");
-            out.extend_from_slice(head.as_bytes());
-            put_xml(out, "source-data", source, item.source.as_ref());
-            put_xml(out, "target-data", target, item.target.as_ref());
-            out.extend_from_slice(b"</deltaReport>");
-        }
+    }
+
+    /// Ends the report.
+    pub(crate) fn end(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(match self.form {
+            Form::Json => b"]",
+            Form::Xml => b"</deltaReports>",
+        });
     }
 }
 
-fn put_json(out: &mut Vec<u8>, name: &[u8], schema: &Schema, part: Option<&Part>) {
+fn put_json(object: &mut ObjectWriter<'_, Vec<u8>>, name: &str, schema: &Schema, part: Option<&Part>) {
     if let Some(part) = part {
-        out.extend_from_slice(name);
-        write_content_json(schema, &part.content, STYLE, out);
+        write_content_json(schema, &part.content, STYLE, object.member(name));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values of a leaf as the attribute axis answers them: each with the name of the leaf.
 
-use lang_json::write_string;
+use lang_json::{ArrayWriter, ObjectWriter, write_string};
 use lang_yang::{Value, ValueKind};
 use quick_xml::escape::escape;
 
@@ -10,15 +10,13 @@ use crate::media::Form;
 pub(crate) fn put_values(out: &mut Vec<u8>, (name, form): (&str, Form), values: &[Value]) {
     match form {
         Form::Json => {
-            out.push(b'[');
-            for (place, value) in values.iter().enumerate() {
-                out.extend_from_slice(if place > 0 { b",{" } else { b"{" });
-                write_string(out, name);
-                out.push(b':');
-                put_value(out, value);
-                out.push(b'}');
+            let mut list = ArrayWriter::begin(out);
+            for value in values {
+                let mut object = ObjectWriter::begin(list.item());
+                put_value(object.member(name), value);
+                object.end();
             }
-            out.push(b']');
+            list.end();
         }
         Form::Xml => {
             out.extend_from_slice(b"<data>");
