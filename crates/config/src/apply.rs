@@ -114,6 +114,7 @@ impl Editor<'_> {
         for thing in things {
             match run(self, thing) {
                 Ok(()) => {}
+                Err(ApplyError::Fault(fault)) if fault.is_damage() => return Err(fault.into()),
                 Err(ApplyError::Fault(Fault(pages))) => self.missing.extend(pages),
                 // What follows from missing pages is no error yet.
                 Err(_) if !self.missing.is_empty() => break,

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use lang_yang::Schema;
 use lru::LruCache;
 use parking_lot::Mutex;
 use store::wire::Malformed;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::fits::check_page;
 use crate::page::{Page, PageId};
 
 /// Parts of the cache, each with a lock of its own.
@@ -17,9 +19,22 @@ const SHARDS: usize = 16;
 const ENTRY_BYTES: usize = 160;
 
 /// Pages that are not in memory: load them, give them to [`Pages::insert`], and call again. All of them are needed, or will be soon.
+/// Without any, what is stored is damaged, and there is no use in calling again ([`Fault::is_damage`]).
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{} pages are not in memory", .0.len())]
 pub struct Fault(pub Vec<PageId>);
+
+impl Fault {
+    /// Of a tree whose pages do not belong together.
+    pub(crate) fn damage() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Whether what is stored is damaged: no page that could be loaded would help.
+    pub fn is_damage(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 /// Pages that were read or written last, up to a number of bytes. Shared by a process: page ids are unique for ever, so nothing in
 /// it is ever out of date.
@@ -40,16 +55,6 @@ impl PageCache {
     pub fn new(bytes_max: usize) -> Self {
         let shard = |_| Mutex::new(Shard { pages: LruCache::unbounded(), bytes: 0 });
         Self { shards: std::array::from_fn(shard), shard_bytes_max: bytes_max / SHARDS }
-    }
-
-    /// Adds stored bytes of a page. Cost: a look at each byte.
-    ///
-    /// # Errors
-    ///
-    /// [`Malformed`] if they are no page.
-    pub fn insert(&self, id: PageId, bytes: Bytes) -> Result<(), Malformed> {
-        self.add(id, Page::from_bytes(bytes)?);
-        Ok(())
     }
 
     /// Adds pages that [`crate::apply`] has just made; what is no page is left out. Cost: O(pages).
@@ -119,13 +124,15 @@ impl Pages {
         Self { cache, pinned: Mutex::default() }
     }
 
-    /// Adds stored bytes of a page that a [`Fault`] asked for, here and to the cache. Cost: a look at each byte.
+    /// Adds stored bytes of a page that a [`Fault`] asked for, of a tree under this schema, here and to the cache. Cost: a look at
+    /// each byte.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] if they are no page.
-    pub fn insert(&self, id: PageId, bytes: Bytes) -> Result<(), Malformed> {
+    /// [`Malformed`] if they are no page, or one of another schema.
+    pub fn insert(&self, schema: &Schema, id: PageId, bytes: Bytes) -> Result<(), Malformed> {
         let page = Page::from_bytes(bytes)?;
+        check_page(schema, &page)?;
         self.cache.add(id, page.clone());
         self.pinned.lock().insert(id, page);
         Ok(())
@@ -160,6 +167,7 @@ impl Pages {
 mod tests {
     use super::{ENTRY_BYTES, Page, PageCache, Pages, SHARDS};
     use crate::page::{Attempt, PageBuilder, PageId, PageKind};
+    use lang_yang::testing::SchemaBuilder;
     use std::sync::Arc;
 
     fn id(number: u32) -> PageId {
@@ -168,12 +176,13 @@ mod tests {
 
     #[test]
     fn a_cache_is_bounded_and_a_read_keeps_what_it_used() {
-        let bytes = PageBuilder::new(PageKind::Leaf).finish();
+        let (schema, bytes) =
+            (SchemaBuilder::new("m", "m").build(), PageBuilder::new(PageKind::Leaf).finish());
         let page_bytes = bytes.len() + bytes.len() / 16 + ENTRY_BYTES;
         let cache = Arc::new(PageCache::new(SHARDS * page_bytes * 2));
         let pages = Pages::new(Arc::clone(&cache));
         for number in 0..1_000 {
-            pages.insert(id(number), bytes.clone()).unwrap();
+            pages.insert(&schema, id(number), bytes.clone()).unwrap();
         }
         assert!(cache.bytes() <= SHARDS * page_bytes * 2);
         assert!(pages.get(id(0)).is_some() && !cache.contains(id(0)), "the read holds on to it");
@@ -186,7 +195,8 @@ mod tests {
     #[test]
     fn bytes_that_are_no_page_stay_outside() {
         let pages = Pages::new(Arc::new(PageCache::new(1 << 20)));
-        pages.insert(id(0), bytes::Bytes::from_static(&[1, 9])).unwrap_err();
+        let schema = SchemaBuilder::new("m", "m").build();
+        pages.insert(&schema, id(0), bytes::Bytes::from_static(&[1, 9])).unwrap_err();
         pages.cache().insert_written(&[(id(0), bytes::Bytes::new())]);
         assert!(!pages.contains(id(0)) && Page::from_bytes(bytes::Bytes::new()).is_err());
     }

@@ -215,6 +215,11 @@ impl LabelPath {
     ///
     /// If it is no label of this schema: trees are read with the schema that they were written with.
     pub(crate) fn go(&mut self, schema: &Schema, key: &[u8]) {
+        assert!(self.try_go(schema, key), "pages are checked against their schema when they are loaded");
+    }
+
+    /// Goes to another label; `false` if it is none of this schema. Cost: O(what differs).
+    pub(crate) fn try_go(&mut self, schema: &Schema, key: &[u8]) -> bool {
         let common = self.label.0.iter().zip(key).take_while(|(before, here)| before == here).count();
         // A step whose order goes on deeper is another entry.
         while self.nodes.last().is_some_and(|(end, _)| *end > common || key.get(*end) == Some(&ABOVE)) {
@@ -225,10 +230,11 @@ impl LabelPath {
         let (mut at, mut node) = self.nodes.last().map_or((0, None), |(end, node)| (*end, Some(*node)));
         while at < key.len() {
             let step = Steps { schema, bytes: &self.label.0, at, parent: node }.next();
-            let step = step.expect("labels are of the schema of their tree");
+            let Some(step) = step else { return false };
             (at, node) = (step.end, Some(step.node));
             self.nodes.push((step.end, step.node));
         }
+        true
     }
 }
 

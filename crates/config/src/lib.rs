@@ -16,6 +16,7 @@ mod order;
 pub mod label;
 mod record;
 mod page;
+mod fits;
 mod cache;
 mod root;
 mod keys;

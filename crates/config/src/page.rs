@@ -77,7 +77,7 @@ impl Page {
     pub(crate) fn from_bytes(bytes: Bytes) -> Result<Self, Malformed> {
         let page = Self::trusted(bytes)?;
         match page.kind() {
-            PageKind::Overflow => record::check(page.record().as_ref())?,
+            PageKind::Overflow => record::check(page.0.bytes.get(2..).ok_or(Malformed)?)?,
             PageKind::Leaf | PageKind::Interior => page.check()?,
         }
         Ok(page)
@@ -101,7 +101,8 @@ impl Page {
         };
         if kind == PageKind::Overflow {
             let end = bytes.len();
-            return Ok(Self::new(bytes, kind, (2, 2, end)));
+            // It has no entries.
+            return Ok(Self::new(bytes, kind, (end, end, end)));
         }
         if bytes.len() > PAGE_BYTES_MAX {
             return Err(Malformed);
@@ -138,9 +139,9 @@ impl Page {
         self.0.values.get_or_init(|| ValueSet::of(self))
     }
 
-    /// The record of an overflow page.
-    pub(crate) fn record(&self) -> Bytes {
-        self.0.bytes.slice(2..)
+    /// The record of an overflow page; `None` of any other.
+    pub(crate) fn record(&self) -> Option<Bytes> {
+        (self.0.kind == PageKind::Overflow).then(|| self.0.bytes.slice(2..))
     }
 
     /// Its entries, from the first on.
@@ -163,7 +164,7 @@ impl Page {
     }
 
     fn restart_count(&self) -> usize {
-        (self.0.bytes.len() - 2 - self.0.restarts) / 2
+        self.0.bytes.len().saturating_sub(2 + self.0.restarts) / 2
     }
 
     /// Where a restart is; the end of the entries if there is none of this number.

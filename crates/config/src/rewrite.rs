@@ -261,7 +261,8 @@ impl<'a> Rewrite<'a> {
         let is_same = match entries.content() {
             Content::Value(before) => before == value,
             Content::Overflow(id, length) => {
-                length == value.len() && self.load(id).is_some_and(|page| page.record() == value)
+                length == value.len()
+                    && self.load(id).is_some_and(|page| page.record().is_some_and(|record| record == value))
             }
             Content::Child(_) => unreachable!("leaf pages hold no pages"),
         };

@@ -8,14 +8,16 @@
 use std::fmt;
 
 use bytes::Bytes;
+use lang_yang::Schema;
 use store::wire::{Malformed, Reader, put_varint};
 
+use crate::fits::check_page;
 use crate::label::NO_LABEL;
 use crate::page::{Child, Content, Page, PageBuilder, PageId, PageKind, Summary};
 
 const VERSION: u8 = 1;
-/// No tree is higher: each level has at least twice the pages of the one above.
-const HEIGHT_MAX: usize = 64;
+/// No tree is higher: each level has at least twice the pages of the one above. One that is has a page below itself.
+pub(crate) const HEIGHT_MAX: usize = 64;
 
 /// The root of one version of a tree. Cheap to clone.
 #[derive(Clone)]
@@ -85,12 +87,13 @@ impl Root {
         out
     }
 
-    /// The root of stored bytes, which an inline tree shares. Cost: O(1), or a look at each byte of an inline tree.
+    /// The root of stored bytes, of a tree under this schema; an inline tree shares them. Cost: O(1), or a look at each byte of an
+    /// inline tree.
     ///
     /// # Errors
     ///
-    /// [`Malformed`] if they are none.
-    pub fn decode(bytes: &Bytes) -> Result<Self, Malformed> {
+    /// [`Malformed`] if they are none, or have a tree of another schema.
+    pub fn decode(schema: &Schema, bytes: &Bytes) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         if reader.byte()? != VERSION {
             return Err(Malformed);
@@ -99,6 +102,7 @@ impl Root {
         let records = reader.varint()?;
         if kind == 0 {
             let page = Page::from_bytes(bytes.slice(bytes.len() - reader.rest().len()..))?;
+            check_page(schema, &page)?;
             let is_whole = page.kind() == PageKind::Leaf && holds_records(&page);
             return if is_whole { Ok(Self { records, body: Body::Inline(page) }) } else { Err(Malformed) };
         }

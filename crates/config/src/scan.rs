@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use crate::cache::Fault;
 use crate::page::entries::STEPS_BEFORE_SEEK;
 use crate::page::{Child, Entries, Page, PageId, PageKind, Summary, ValueDemand};
+use crate::root::HEIGHT_MAX;
 use crate::tree::{Key, Tree};
 
 /// Pages that a scan asks for at once: those that it will need next.
@@ -92,7 +93,7 @@ impl<'a> Scan<'a> {
     /// The value that it is at.
     pub(crate) fn value(&self) -> Result<Bytes, Fault> {
         let entries = self.leaf.as_ref().expect("the scan is at an entry");
-        self.tree.value(entries.content(), entries.value())
+        self.tree.value(entries.key(), entries.content(), entries.value())
     }
 
     /// Goes to the next key; `false` at the end. Cost: O(1), O(log pages) from page to page.
@@ -149,7 +150,7 @@ impl<'a> Scan<'a> {
         let entries = self.interior.last().expect("a page below is of an interior page");
         let page = self.tree.page(entries.child().id)?;
         let key = if let Todo::Reach(key) = &self.todo { Some(key.clone()) } else { None };
-        self.enter(&page, key.as_deref());
+        self.enter(&page, key.as_deref())?;
         if self.leaf.is_some() {
             self.todo = Todo::Nothing;
         }
@@ -188,7 +189,7 @@ impl<'a> Scan<'a> {
         self.climb(&key);
         if self.interior.is_empty() {
             let top = self.tree.top()?;
-            self.enter(&top, Some(&key));
+            self.enter(&top, Some(&key))?;
         }
         self.todo = if self.leaf.is_some() { Todo::Nothing } else { Todo::Reach(key) };
         Ok(())
@@ -200,7 +201,7 @@ impl<'a> Scan<'a> {
             let Some(entries) = self.interior.last() else { break };
             let page = if self.is_wanted(&entries.child()) { Some(self.page_below()?) } else { None };
             if let Some(page) = page.filter(|page| self.may_meet_demand(page)) {
-                self.enter(&page, key.as_deref());
+                self.enter(&page, key.as_deref())?;
             } else {
                 key = None;
                 if !self.advance() {
@@ -259,21 +260,25 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn enter(&mut self, page: &Page, key: Option<&[u8]>) {
+    fn enter(&mut self, page: &Page, key: Option<&[u8]>) -> Result<(), Fault> {
         let mut entries = page.entries();
         if page.kind() == PageKind::Leaf {
             if let Some(key) = key {
                 entries.seek_before(key);
             }
             self.leaf = Some(entries);
-            return;
+            return Ok(());
         }
         let is_at_one = match key {
             Some(key) => entries.seek_floor(key),
             None => entries.next(),
         };
-        assert!(is_at_one, "an interior page has pages");
+        // What is below a page is no record, and not that page again.
+        if !is_at_one || self.interior.len() > HEIGHT_MAX {
+            return Err(Fault::damage());
+        }
         self.interior.push(entries);
+        Ok(())
     }
 
     fn is_wanted(&self, child: &Child) -> bool {

@@ -147,7 +147,7 @@ impl Shop {
     pub(crate) fn load(&self, fault: &Fault) {
         for id in &fault.0 {
             let bytes = self.stored.get(id).expect("a page of the tree");
-            self.pages.insert(*id, bytes.clone()).expect("it is a page");
+            self.pages.insert(&self.schema, *id, bytes.clone()).expect("it is a page");
         }
     }
 

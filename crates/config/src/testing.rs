@@ -1,12 +1,20 @@
 //! Doors for fuzzing: stored bytes that are read, whatever they are.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use lang_yang::testing::{SchemaBuilder, string};
 use lang_yang::{Content as Given, DataNode, Leaf, Schema, Value, ValueKind};
 
-use crate::page::{Content, Page, PageKind};
+use crate::page::{Child, Content, Page, PageKind, Summary};
 use crate::record::{Record, check};
-use crate::{Attempt, Edit, Label, PageCache, PageLimits, Pages, Place, Position, Root, Tree, apply_with};
+use crate::root::Body;
+use crate::{
+    Attempt, Depth, Edit, Label, PageCache, PageLimits, Pages, Place, Position, Root, Tree, apply_with,
+};
+
+/// Labels of a damaged tree that are read one by one.
+const LABELS_READ: usize = 100;
 
 fn schema() -> Schema {
     SchemaBuilder::new("m", "m")
@@ -45,7 +53,7 @@ pub fn stored_examples() -> Vec<Vec<u8>> {
             at: Position::Last,
         };
         let root = Root::empty();
-        let pages = Pages::new(std::sync::Arc::new(PageCache::new(0)));
+        let pages = Pages::new(Arc::new(PageCache::new(0)));
         let limits = PageLimits { inline_bytes_max: 300, leaf_bytes_max: 300, interior_bytes_max: 300 };
         let attempt = Attempt { version: 1, nonce: 2 };
         let applied = apply_with(&Tree::new(&schema, &root, &pages), &[edit], attempt, limits);
@@ -67,16 +75,19 @@ pub fn read_stored(kind: u8, bytes: &[u8]) {
     let stored = Bytes::copy_from_slice(bytes);
     match kind {
         0 => {
-            if let Ok(root) = Root::decode(&stored) {
-                let again = Root::decode(&root.encode().into()).expect("what is written is read");
+            let schema = schema();
+            if let Ok(root) = Root::decode(&schema, &stored) {
+                let again = Root::decode(&schema, &root.encode().into()).expect("what is written is read");
                 assert_eq!(again, root, "what is written is read");
                 assert!(root.records() == again.records() && root.bytes() == again.bytes());
+                walk(&Tree::new(&schema, &root, &Pages::new(Arc::new(PageCache::new(0)))));
             }
         }
         1 => {
-            if let Ok(page) = Page::from_bytes(stored) {
+            if let Ok(page) = Page::from_bytes(stored.clone()) {
                 read_page(&page);
             }
+            walk_below(&stored);
         }
         2 => {
             if check(bytes).is_ok() {
@@ -98,6 +109,49 @@ pub fn read_stored(kind: u8, bytes: &[u8]) {
                 assert!(parent.is_none_or(|parent| label.is_within(&parent) && parent < label));
             }
         }
+    }
+}
+
+/// Walks over a tree that hangs on a page which has this name wherever another names a page below.
+fn walk_below(bytes: &Bytes) {
+    let (schema, pages) = (schema(), Pages::new(Arc::new(PageCache::new(0))));
+    let id = Attempt { version: 1, nonce: 2 }.page(0);
+    if pages.insert(&schema, id, bytes.clone()).is_err() {
+        return;
+    }
+    // Every page that it names is that page again: none of them is where it belongs.
+    if let Ok(page) = Page::from_bytes(bytes.clone()) {
+        let mut entries = page.entries();
+        while entries.next() {
+            if let Content::Child(Child { id, .. }) | Content::Overflow(id, _) = entries.content() {
+                pages.insert(&schema, id, bytes.clone()).expect("it was taken before");
+            }
+        }
+    }
+    let top = Child { id, records: 1, bytes: 1, has_overflow: true, summary: Summary(u64::MAX) };
+    walk(&Tree::new(&schema, &Root { records: 1, body: Body::Paged { top, height: 1 } }, &pages));
+}
+
+/// Reads a tree in every way; whether it is damaged, it says.
+fn walk(tree: &Tree<'_>) {
+    let _ = tree.content(&Label::top(), Depth::All);
+    let _ = tree.content(&Label::top(), Depth::Levels(1));
+    let (mut cursor, mut labels) = (tree.cursor(&Label::top()), Vec::new());
+    while let Ok(Some((label, record))) = cursor.next() {
+        assert!(record.leaves().all(|(leaf, _)| !tree.schema().is_entry(leaf)), "leaves are leaves");
+        labels.push(label);
+    }
+    for label in labels.iter().take(LABELS_READ) {
+        let _ = (tree.record(label), tree.path(label), label.parent(tree.schema()));
+    }
+    let list = *tree.schema().by_name("l").first().expect("a node of the schema");
+    let mut only = tree.cursor(&Label::top()).only(&[list]);
+    while let Ok(Some(_)) = only.next() {}
+    let _ = tree.find_entry(&Label::top(), list, &["7"]);
+    let limits = PageLimits { inline_bytes_max: 300, leaf_bytes_max: 300, interior_bytes_max: 300 };
+    if let Some(label) = labels.first() {
+        let edit = Edit::Delete { entry: Place::Label(label.clone()) };
+        let _ = apply_with(tree, &[edit], Attempt { version: 9, nonce: 9 }, limits);
     }
 }
 
@@ -126,7 +180,7 @@ fn read_page(page: &Page) {
 mod tests {
     use super::{read_stored, stored_examples};
     use crate::Root;
-    use crate::page::Page;
+    use crate::page::{Content, Page};
 
     #[test]
     fn examples_are_whole_and_read() {
@@ -136,7 +190,7 @@ mod tests {
         for example in &examples {
             let rest = bytes::Bytes::copy_from_slice(&example[1..]);
             match example[0] {
-                0 => drop(Root::decode(&rest).unwrap()),
+                0 => drop(Root::decode(&super::schema(), &rest).unwrap()),
                 1 => drop(Page::from_bytes(rest).unwrap()),
                 2 => crate::record::check(&rest).unwrap(),
                 _ => {}
@@ -153,5 +207,63 @@ mod tests {
             let other = [&[bytes[0] + 1], &bytes[1..]].concat();
             Page::from_bytes(other.into()).unwrap_err();
         }
+    }
+
+    #[test]
+    fn what_is_of_another_schema_is_no_page_and_no_root() {
+        use lang_yang::testing::{SchemaBuilder, string};
+
+        use crate::{Attempt, PageCache, Pages};
+
+        // Labels lead elsewhere; leaves are others; a key is missing; the same nodes, and more behind them.
+        let elsewhere = SchemaBuilder::new("m", "m").container("l", |node| node.leaf("k", string())).build();
+        let others = SchemaBuilder::new("m", "m")
+            .list("l", &["k"], |list| {
+                list.leaf("k", string()).container("c", |node| node.leaf("t", string()))
+            })
+            .build();
+        let keys = SchemaBuilder::new("m", "m")
+            .list("l", &["k", "y", "z"], |list| {
+                list.leaf("k", string()).leaf("y", string()).leaf("z", string())
+            })
+            .build();
+        let wider = SchemaBuilder::new("m", "m")
+            .list("l", &["k"], |list| list.leaf("k", string()).leaf_list("v", string()).leaf("z", string()))
+            .build();
+        let mut seen = [0, 0];
+        for example in stored_examples() {
+            let rest = bytes::Bytes::copy_from_slice(&example[1..]);
+            let is_taken = |schema| match example[0] {
+                0 => Root::decode(schema, &rest).is_ok(),
+                _ => {
+                    let pages = Pages::new(std::sync::Arc::new(PageCache::new(0)));
+                    pages.insert(schema, Attempt { version: 1, nonce: 1 }.page(1), rest.clone()).is_ok()
+                }
+            };
+            let has_labels = match example[0] {
+                0 => Root::decode(&super::schema(), &rest).unwrap().is_inline(),
+                1 => {
+                    let page = Page::from_bytes(rest.clone()).unwrap();
+                    let mut entries = page.entries();
+                    // A record that has a page of its own is checked with its entry.
+                    if !entries.next() {
+                        continue;
+                    }
+                    let is_at_label = entries.key().first() != Some(&crate::label::NO_LABEL);
+                    match entries.content() {
+                        Content::Overflow(..) => continue,
+                        Content::Value(_) => is_at_label,
+                        Content::Child(_) => false,
+                    }
+                }
+                _ => continue,
+            };
+            seen[usize::from(has_labels)] += 1;
+            assert!(is_taken(&wider));
+            for (name, schema) in [("elsewhere", &elsewhere), ("others", &others), ("keys", &keys)] {
+                assert_eq!(is_taken(schema), !has_labels, "{name}: {example:?}");
+            }
+        }
+        assert!(seen[0] > 1 && seen[1] > 2, "{seen:?}");
     }
 }

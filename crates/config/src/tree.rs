@@ -5,10 +5,11 @@ use lang_yang::{NodeId, Schema};
 use smallvec::SmallVec;
 
 use crate::cache::{Fault, Pages};
-use crate::label::Label;
+use crate::fits::check_record;
+use crate::label::{Label, Steps};
 use crate::page::{Content, Page, PageId, PageKind};
 use crate::record::Record;
-use crate::root::{Body, Root};
+use crate::root::{Body, HEIGHT_MAX, Root};
 
 /// A key of the map: a label, or of the key index.
 pub(crate) type Key = SmallVec<[u8; 24]>;
@@ -60,11 +61,11 @@ impl<'a> Tree<'a> {
     /// The value of a key, sharing the bytes of its page.
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, Fault> {
         let mut page = self.top()?;
-        loop {
+        for _ in 0..=HEIGHT_MAX {
             let mut entries = page.entries();
             if page.kind() == PageKind::Leaf {
                 return if entries.find(key) {
-                    self.value(entries.content(), entries.value()).map(Some)
+                    self.value(key, entries.content(), entries.value()).map(Some)
                 } else {
                     Ok(None)
                 };
@@ -74,14 +75,16 @@ impl<'a> Tree<'a> {
             }
             page = self.page(entries.child().id)?;
         }
+        Err(Fault::damage())
     }
 
     /// The last key below this one.
     pub(crate) fn last_below(&self, key: &[u8]) -> Result<Option<Key>, Fault> {
-        self.last_below_in(&self.top()?, key)
+        self.last_below_in(&self.top()?, key, HEIGHT_MAX)
     }
 
-    fn last_below_in(&self, page: &Page, key: &[u8]) -> Result<Option<Key>, Fault> {
+    fn last_below_in(&self, page: &Page, key: &[u8], height: usize) -> Result<Option<Key>, Fault> {
+        let height = height.checked_sub(1).ok_or_else(Fault::damage)?;
         let mut entries = page.entries();
         if page.kind() == PageKind::Leaf {
             return Ok(entries.seek_last_below(key).then(|| Key::from_slice(entries.key())));
@@ -89,7 +92,7 @@ impl<'a> Tree<'a> {
         // A separator may be below all keys of its page: then the last one is in the page before.
         let mut is_at_one = entries.seek_floor(key);
         while is_at_one {
-            let found = self.last_below_in(&self.page(entries.child().id)?, key)?;
+            let found = self.last_below_in(&self.page(entries.child().id)?, key, height)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -100,11 +103,17 @@ impl<'a> Tree<'a> {
     }
 
     /// What an entry of a leaf page holds, wherever it lies.
-    pub(crate) fn value(&self, content: Content<'_>, here: Option<Bytes>) -> Result<Bytes, Fault> {
-        match (content, here) {
-            (Content::Overflow(id, _), _) => Ok(self.page(id)?.record()),
-            (_, value) => Ok(value.expect("a leaf page holds values")),
-        }
+    pub(crate) fn value(
+        &self,
+        key: &[u8],
+        content: Content<'_>,
+        here: Option<Bytes>,
+    ) -> Result<Bytes, Fault> {
+        let Content::Overflow(id, _) = content else { return here.ok_or_else(Fault::damage) };
+        let record = self.page(id)?.record().ok_or_else(Fault::damage)?;
+        let node = Steps::new(self.schema, key).last().map(|step| step.node);
+        check_record(self.schema, node, &record).map_err(|_| Fault::damage())?;
+        Ok(record)
     }
 
     /// The page that all others hang on.

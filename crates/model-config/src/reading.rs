@@ -104,7 +104,7 @@ impl Anchor {
 
     /// A version to be read, without a snapshot.
     pub(crate) fn reading_of(&self, version: u64, of: &VersionRow) -> Result<Reading, Error> {
-        let root = Root::decode(&of.root).map_err(|_| damaged("the root of a tree"))?;
+        let root = Root::decode(self.schema(), &of.root).map_err(|_| damaged("the root of a tree"))?;
         let pages = Pages::new(self.configs().shared.pages.clone());
         Ok(Reading {
             anchor: self.clone(),
@@ -140,7 +140,9 @@ impl Anchor {
             let found = rows.get_many_linear(&self.place().pages, &keys).await?;
             for (id, row) in ids.iter().zip(found) {
                 match row {
-                    Some(row) => into.insert(*id, row.value).map_err(|_| damaged("a page of a tree"))?,
+                    Some(row) => {
+                        into.insert(self.schema(), *id, row.value).map_err(|_| damaged("a page of a tree"))?
+                    }
                     None => missing.push(*id),
                 }
             }
@@ -241,6 +243,9 @@ impl Reading {
     ///
     /// As [`Reading::run`].
     pub async fn load(&self, fault: &Fault) -> Result<(), Error> {
+        if fault.is_damage() {
+            return Err(damaged("a tree, whose pages do not belong together"));
+        }
         if self.load_found(&fault.0).await?.is_empty() { Ok(()) } else { self.explain_missing().await }
     }
 
@@ -298,6 +303,9 @@ pub async fn run_both<T>(
 ///
 /// As [`Reading::run`].
 pub async fn load_both((one, other): (&Reading, &Reading), fault: &Fault) -> Result<(), Error> {
+    if fault.is_damage() {
+        return Err(damaged("a tree, whose pages do not belong together"));
+    }
     let left = one.load_found(&fault.0).await?;
     let gone = other.load_found(&left).await?;
     if gone.is_empty() {

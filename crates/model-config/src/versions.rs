@@ -5,6 +5,7 @@
 
 use bytes::Bytes;
 use config::{Attempt, Root, Tree};
+use lang_yang::Schema;
 use store::Timestamp;
 use store::rows::Pages;
 
@@ -60,7 +61,7 @@ impl Anchor {
         if row.oldest == 0 {
             let of =
                 self.stored_version(&row, 0).await?.expect("the empty tree has no row that could be missing");
-            infos.push(info(0, &of)?);
+            infos.push(info(self.schema(), 0, &of)?);
         }
         let partition = &self.place().partition;
         let mut pages = Pages::new(self.configs().store(), partition, keys::versions(row.number), PAGE_ROWS);
@@ -70,7 +71,7 @@ impl Anchor {
                 if (row.oldest..=row.head).contains(&version) {
                     let of = VersionRow::parse(&Bytes::copy_from_slice(value))
                         .map_err(|_| damaged("a version"))?;
-                    infos.push(info(version, &of)?);
+                    infos.push(info(self.schema(), version, &of)?);
                 }
             }
         }
@@ -91,7 +92,7 @@ impl Anchor {
                 return Ok(self.unchanged(&fetched));
             }
             let Some(of) = self.stored_version(&fetched.row, to.0).await? else { continue };
-            let old = Root::decode(&of.root).map_err(|_| damaged("the root of a tree"))?;
+            let old = Root::decode(self.schema(), &of.root).map_err(|_| damaged("the root of a tree"))?;
             let write_id = self.configs().shared.write_ids.next();
             let attempt = Attempt { version: fetched.row.head + 1, nonce: number_of(write_id) };
             let Thought::Done(planned) = self.restore(&fetched, (to, &old), attempt).await? else { continue };
@@ -140,8 +141,8 @@ impl Anchor {
     }
 }
 
-fn info(version: u64, of: &VersionRow) -> Result<VersionInfo, Error> {
-    let root = Root::decode(&of.root).map_err(|_| damaged("the root of a tree"))?;
+fn info(schema: &Schema, version: u64, of: &VersionRow) -> Result<VersionInfo, Error> {
+    let root = Root::decode(schema, &of.root).map_err(|_| damaged("the root of a tree"))?;
     let (restored, version) = (of.restored.map(VersionId), VersionId(version));
     Ok(VersionInfo {
         version,

@@ -3,6 +3,7 @@
 use lang_yang::{DataNode, Leaf, NodeId, SchemaNode};
 
 use crate::apply::Editor;
+use crate::cache::Fault;
 use crate::edit::{ApplyError, LeafLists, MergeOptions, Position};
 use crate::label::Label;
 use crate::record::{self, RawLeaf, RawLeaves, ValueRef};
@@ -49,7 +50,7 @@ impl Editor<'_> {
     ) -> Result<(), ApplyError> {
         let schema = self.draft.schema();
         self.check_leaves(label, label.node(schema), leaves)?;
-        let record = self.draft.record(label)?.expect("an entry that was found has a record");
+        let record = self.draft.record(label)?.ok_or_else(Fault::damage)?;
         let keys = label.node(schema).map_or(&[][..], |node| schema.keys(node));
         let is_changed = |leaf: &&Leaf| {
             let before = record.value(leaf.schema);
@@ -94,7 +95,7 @@ impl Editor<'_> {
         if node.is_some_and(|node| schema.keys(node).contains(&leaf)) {
             return Err(ApplyError::KeyChange(self.leaf_path(label, leaf)?));
         }
-        let record = self.draft.record(label)?.expect("an entry that was found has a record");
+        let record = self.draft.record(label)?.ok_or_else(Fault::damage)?;
         let (slot, mut left, mut is_found) = (schema.node(leaf).slot, Vec::new(), false);
         for raw in RawLeaves::new(record.bytes()) {
             if raw.slot != slot {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use lang_yang::{Content, DataNode, NodeId, NodeKind};
 
 use crate::apply::Editor;
+use crate::cache::Fault;
 use crate::draft::Gap;
 use crate::edit::{ApplyError, Position};
 use crate::find::key_values;
@@ -173,7 +174,7 @@ impl Editor<'_> {
         }
         let mut known: HashMap<Vec<Box<str>>, usize> = HashMap::with_capacity(there.len());
         for (at, label) in there.iter().enumerate() {
-            let record = self.draft.record(label)?.expect("an entry that was found has a record");
+            let record = self.draft.record(label)?.ok_or_else(Fault::damage)?;
             known.insert(key_values(schema, &record).flatten().map(Box::from).collect(), at);
         }
         let mut given: HashMap<Vec<Box<str>>, usize> = HashMap::with_capacity(nodes.len());

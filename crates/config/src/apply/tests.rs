@@ -66,17 +66,17 @@ impl Store {
         let pages = Pages::new(Arc::new(PageCache::new(0)));
         loop {
             match run(&Tree::new(schema, root, &pages)) {
-                Err(error) if error.fault().is_some() => self.load(&pages, &error.fault().unwrap()),
+                Err(error) if error.fault().is_some() => self.load(schema, &pages, &error.fault().unwrap()),
                 result => return result,
             }
         }
     }
 
-    pub(crate) fn load(&self, pages: &Pages, fault: &Fault) {
+    pub(crate) fn load(&self, schema: &Schema, pages: &Pages, fault: &Fault) {
         assert!(!fault.0.is_empty(), "a fault asks for something");
         for id in &fault.0 {
             let bytes = self.pages.get(id).unwrap_or_else(|| panic!("page {id:?} is not stored"));
-            pages.insert(*id, bytes.clone()).unwrap();
+            pages.insert(schema, *id, bytes.clone()).unwrap();
         }
     }
 

@@ -97,12 +97,12 @@ fn run(old: &Version<'_>, new: &Version<'_>, schema: &Schema) -> (Found, usize) 
         let difference = match differences.next() {
             Err(DiffFault::Old(fault)) => {
                 loaded += fault.0.len();
-                old.store.load(&old.pages, &fault);
+                old.store.load(schema, &old.pages, &fault);
                 continue;
             }
             Err(DiffFault::New(fault)) => {
                 loaded += fault.0.len();
-                new.store.load(&new.pages, &fault);
+                new.store.load(schema, &new.pages, &fault);
                 continue;
             }
             Ok(None) => break,

@@ -57,8 +57,8 @@ impl Collected<'_> {
             return;
         }
         let Content::Overflow(id, _) = content else { return self.run.push(key, content) };
-        if let Some(page) = self.load(id) {
-            self.run.push(key, Content::Value(&page.record()));
+        if let Some(record) = self.load(id).and_then(|page| page.record()) {
+            self.run.push(key, Content::Value(&record));
         }
     }
 

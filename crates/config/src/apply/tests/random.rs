@@ -308,7 +308,7 @@ impl World {
         let before = self.root.records();
         self.kept.push_back((self.root.clone(), self.model.clone(), applied.superseded.clone()));
         let encoded = applied.root.encode();
-        self.root = Root::decode(&encoded.into()).expect("a root is read back");
+        self.root = Root::decode(&self.schema, &encoded.into()).expect("a root is read back");
         assert_eq!(self.root, applied.root);
         if let Body::Paged { height, .. } = self.root.body {
             self.height_max = self.height_max.max(height);
