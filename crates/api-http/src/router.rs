@@ -126,8 +126,8 @@ pub struct FrontEnd {
     pub prefix: &'static str,
     /// Its routes.
     pub routes: Vec<Route>,
-    /// How it words a refusal.
-    pub refuse: fn(&Refusal) -> Response,
+    /// How it words a refusal, for a request with this header `Accept`.
+    pub refuse: fn(&Refusal, Option<&str>) -> Response,
 }
 
 /// All routes of all front ends.
@@ -271,12 +271,12 @@ impl Router {
         Some(response)
     }
 
-    /// The answer to a refused request, worded by the front end with the longest prefix of `path`.
-    /// Outside of all front ends it is plain text. `Allow` is set for `MethodNotAllowed`.
-    pub fn refuse(&self, path: &str, refusal: &Refusal) -> Response {
+    /// The answer to a refused request, worded by the front end with the longest prefix of `path`, for a request with this header
+    /// `Accept`. Outside of all front ends it is plain text. `Allow` is set for `MethodNotAllowed`.
+    pub fn refuse(&self, path: &str, refusal: &Refusal, accept: Option<&str>) -> Response {
         let front_end = self.front_ends.iter().find(|front_end| is_below(path, front_end.prefix));
-        let mut response =
-            front_end.map_or_else(|| plain_refusal(refusal), |front_end| (front_end.refuse)(refusal));
+        let refuse = front_end.map_or(plain_refusal as fn(&_, Option<&_>) -> _, |front_end| front_end.refuse);
+        let mut response = refuse(refusal, accept);
         if let Refusal::MethodNotAllowed(allowed) = refusal
             && let Ok(allowed) = HeaderValue::from_str(&join_methods(allowed))
         {
@@ -295,7 +295,7 @@ impl Router {
 }
 
 /// A refusal for front ends without words of their own: status and one line of text.
-pub fn plain_refusal(refusal: &Refusal) -> Response {
+pub fn plain_refusal(refusal: &Refusal, _: Option<&str>) -> Response {
     let mut response = empty_response(refusal.status());
     *response.body_mut() = format!("{refusal}\n").into_bytes().into();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));

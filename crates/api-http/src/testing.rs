@@ -91,6 +91,8 @@ pub async fn respond_within(
 ) -> (Option<usize>, Response) {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let method = Method::from_bytes(method.as_bytes()).expect("a method");
+    let accept = headers.get(http::header::ACCEPT).and_then(|accept| accept.to_str().ok()).map(str::to_owned);
+    let refuse = |refusal: &Refusal| router.refuse(path, refusal, accept.as_deref());
     match (router.find(&method, path), Params::parse(query)) {
         (Ok(found), Ok(params)) => {
             let (method, sent, captures) = (method.clone(), path.to_owned(), found.captures);
@@ -114,15 +116,15 @@ pub async fn respond_within(
             };
             let answer = match request {
                 Ok(request) => found.handler.answer(request).await,
-                Err(refusal) => router.refuse(path, &refusal),
+                Err(refusal) => refuse(&refusal),
             };
             (Some(found.index), answer)
         }
         (Err(refusal), _) => {
             let options = (method == Method::OPTIONS).then(|| router.options(path)).flatten();
-            (None, options.unwrap_or_else(|| router.refuse(path, &refusal)))
+            (None, options.unwrap_or_else(|| refuse(&refusal)))
         }
-        (_, Err(part)) => (None, router.refuse(path, &Refusal::BadQuery(part))),
+        (_, Err(part)) => (None, refuse(&Refusal::BadQuery(part))),
     }
 }
 

@@ -391,7 +391,7 @@ pub fn refusal(error: Error) -> Response {
 }
 
 /// Words a refusal before a handler or behind it.
-pub fn refuse(refusal: &Refusal) -> Response {
+pub fn refuse(refusal: &Refusal, _: Option<&str>) -> Response {
     let exception = match refusal {
         Refusal::NotFound | Refusal::EmptySegment => NO_PATH,
         Refusal::MethodNotAllowed(_) => NOT_ALLOWED,

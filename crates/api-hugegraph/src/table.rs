@@ -175,7 +175,7 @@ impl<'api> Table<'api> {
     pub(crate) fn front_ends(
         self,
         prefixes: &[&'static str],
-        refuse: fn(&Refusal) -> Response,
+        refuse: fn(&Refusal, Option<&str>) -> Response,
     ) -> Vec<FrontEnd> {
         let front_end =
             |prefix: &&'static str| FrontEnd { name: "hugegraph", prefix, routes: Vec::new(), refuse };

@@ -350,7 +350,7 @@ fn store_problem(kind: StoreErrorKind, error: &dyn std::error::Error) -> Problem
 }
 
 /// Words what the server refuses before or after a handler.
-pub(crate) fn refuse(refusal: &Refusal) -> Response {
+pub(crate) fn refuse(refusal: &Refusal, _: Option<&str>) -> Response {
     let plain = |status: StatusCode, kind: &'static str, title: &'static str, detail: String| {
         Problem::new(status, kind, title, detail).response()
     };

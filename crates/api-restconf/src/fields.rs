@@ -14,9 +14,10 @@ const NAMES_MAX: usize = 4096;
 const DEPTH_MAX: usize = 64;
 
 /// What is asked for below a node.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Selection {
     /// Everything.
+    #[default]
     All,
     /// Only these, by number.
     Some(Arc<[(NodeId, Selection)]>),

@@ -1,18 +1,19 @@
 //! What the server says of itself as data: the modules of an anchor (`ietf-yang-library`, RFC 8525 and, as older clients ask,
-//! RFC 7895), and what RESTCONF it speaks (`ietf-restconf-monitoring`, RFC 8040, section 9). Made of the schema; nothing of it is stored.
+//! RFC 7895), what RESTCONF it speaks (`ietf-restconf-monitoring`, RFC 8040, section 9), and the resource of the API itself
+//! (section 3.3). Made of the schema; nothing of it is stored.
 
-use std::sync::LazyLock;
+mod schema;
 
-use lang_yang::{
-    Content, DataNode, Leaf, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode, Type, TypeKind, Value,
-    ValueKind,
-};
+use lang_yang::{Content, DataNode, Leaf, Module, NodeId, Schema, Value, ValueKind};
+use xxhash_rust::xxh3::Xxh3Default;
+
+pub(crate) use schema::library_schema;
+use schema::{LIBRARY, MONITORING, RESTCONF};
+
+use crate::target::{Chosen, Step, Target};
 
 /// The revision of `ietf-yang-library` that is served, as `yang-library-version` says it.
 pub(crate) const LIBRARY_REVISION: &str = "2019-01-04";
-const LIBRARY: &str = "ietf-yang-library";
-const MONITORING: &str = "ietf-restconf-monitoring";
-
 /// The capabilities of the protocol (RFC 8040, section 9.1.1).
 const CAPABILITIES: [&str; 4] = [
     "urn:ietf:params:restconf:capability:defaults:1.0?basic-mode=explicit",
@@ -26,93 +27,60 @@ const SET: &str = "all";
 /// The datastore that `{root}/data` is.
 const DATASTORE: &str = "ietf-datastores:running";
 
-/// A node of these modules.
-struct Node {
-    name: &'static str,
-    kind: Kind,
-    below: &'static [Node],
-}
-
-/// What a node is.
-enum Kind {
-    Container,
-    /// With these keys, which stand first.
-    List(usize),
-    Leaf,
-    LeafList,
-}
-
-const fn leaf(name: &'static str) -> Node {
-    Node { name, kind: Kind::Leaf, below: &[] }
-}
-
-const fn leaf_list(name: &'static str) -> Node {
-    Node { name, kind: Kind::LeafList, below: &[] }
-}
-
-const fn container(name: &'static str, below: &'static [Node]) -> Node {
-    Node { name, kind: Kind::Container, below }
-}
-
-const fn list(name: &'static str, keys: usize, below: &'static [Node]) -> Node {
-    Node { name, kind: Kind::List(keys), below }
-}
-
-const LIBRARY_NODES: &[Node] = &[
-    container(
-        "yang-library",
-        &[
-            list(
-                "module-set",
-                1,
-                &[
-                    leaf("name"),
-                    list("module", 1, &[leaf("name"), leaf("revision"), leaf("namespace")]),
-                    list("import-only-module", 2, &[leaf("name"), leaf("revision"), leaf("namespace")]),
-                ],
-            ),
-            list("schema", 1, &[leaf("name"), leaf_list("module-set")]),
-            list("datastore", 1, &[leaf("name"), leaf("schema")]),
-            leaf("content-id"),
-        ],
-    ),
-    container(
-        "modules-state",
-        &[
-            leaf("module-set-id"),
-            list("module", 2, &[leaf("name"), leaf("revision"), leaf("namespace"), leaf("conformance-type")]),
-        ],
-    ),
-];
-const MONITORING_NODES: &[Node] =
-    &[container("restconf-state", &[container("capabilities", &[leaf_list("capability")])])];
-
-/// The schema of what the server says of itself.
-static SCHEMA: LazyLock<Schema> = LazyLock::new(make_schema);
-
-/// The schema of what the server says of itself. Cost: made once.
-pub(crate) fn library_schema() -> &'static Schema {
-    &SCHEMA
-}
-
 /// Whether a module is among those that the server answers for by itself.
 pub(crate) fn is_library(module: &str) -> bool {
     module == LIBRARY || module == MONITORING
 }
 
+/// A resource of the API itself, by the names of `ietf-restconf`.
+///
+/// # Panics
+///
+/// If there is none of these names.
+pub(crate) fn api_target(path: &[&str]) -> Target {
+    let mut target = Target::default();
+    for name in path {
+        let node = library_schema().child(target.node(), Some(RESTCONF), name);
+        let node = node.expect("the schema of the API has it");
+        target.steps.push(Step { node, chosen: Chosen::All });
+    }
+    target
+}
+
 /// What the server says of an anchor with this schema. Cost: O(modules).
 pub(crate) fn library_content(schema: &Schema) -> Content {
     let maker = Maker { schema: library_schema() };
-    let top = |module, name| maker.schema.child(None, Some(module), name).expect("it is made below");
-    let (library, state) = (top(LIBRARY, "yang-library"), top(LIBRARY, "modules-state"));
-    let id = format!("{:032x}", schema.hash);
-    let monitoring = top(MONITORING, "restconf-state");
+    let top = |module, name| maker.schema.child(None, Some(module), name).expect("the schema has it");
+    let modules = all_modules(schema);
+    let id = format!("{:032x}", content_id(schema, &modules));
     let children = vec![
-        maker.library(library, schema, &id),
-        maker.state(state, schema, &id),
-        maker.monitoring(monitoring),
+        maker.api(top(RESTCONF, "restconf")),
+        maker.monitoring(top(MONITORING, "restconf-state")),
+        maker.library(top(LIBRARY, "yang-library"), &modules, &id),
+        maker.state(top(LIBRARY, "modules-state"), &modules, &id),
     ];
     Content { leaves: Vec::new(), children }
+}
+
+/// The modules of a schema, and those of the server itself that it does not have.
+fn all_modules(schema: &Schema) -> Vec<&Module> {
+    let own = library_schema().modules.iter().filter(|module| &*module.name != RESTCONF);
+    let is_new = |module: &&Module| schema.module_named(&module.name).is_none();
+    let mut modules: Vec<&Module> = schema.modules.iter().chain(own.filter(is_new)).collect();
+    modules.sort_by_key(|module| (&*module.name, &*module.revision));
+    modules
+}
+
+/// Another number for other modules (RFC 8525, section 3).
+fn content_id(schema: &Schema, modules: &[&Module]) -> u128 {
+    let mut hash = Xxh3Default::new();
+    hash.update(&schema.hash.to_le_bytes());
+    for module in modules {
+        for text in [&*module.name, "@", &*module.revision, ";"] {
+            hash.update(text.as_bytes());
+        }
+    }
+    hash.digest128()
 }
 
 /// Makes data of the schema.
@@ -121,18 +89,32 @@ struct Maker {
 }
 
 impl Maker {
-    fn library(&self, id: NodeId, schema: &Schema, content_id: &str) -> DataNode {
+    /// RFC 8040 3.3
+    fn api(&self, id: NodeId) -> DataNode {
+        let mut node = self.entry(id, [("yang-library-version", LIBRARY_REVISION)]);
+        node.content.children =
+            ["data", "operations"].map(|name| self.entry(self.below(id, name), [])).into();
+        node
+    }
+
+    fn library(&self, id: NodeId, modules: &[&Module], content_id: &str) -> DataNode {
         let set = self.below(id, "module-set");
         let (implemented, imported) = (self.below(set, "module"), self.below(set, "import-only-module"));
         let modules = |list, wanted: bool| {
-            let modules = schema.modules.iter().filter(move |module| module.is_implemented == wanted);
+            let modules = modules.iter().filter(move |module| module.is_implemented == wanted);
             modules.map(move |module| {
                 let revision = &*module.revision;
                 // A key is there in any case; as a leaf, it is absent if the module has none.
                 let revision = (!wanted || !revision.is_empty()).then_some(("revision", revision));
                 let leaves =
                     [Some(("name", &*module.name)), revision, Some(("namespace", &*module.namespace))];
-                self.entry(list, leaves.into_iter().flatten())
+                let mut entry = self.entry(list, leaves.into_iter().flatten());
+                entry.content.children = self.submodules(list, module, false);
+                if wanted {
+                    self.put_many(&mut entry, "feature", &module.features);
+                    self.put_many(&mut entry, "deviation", &module.deviations);
+                }
+                entry
             })
         };
         let mut of_set = self.entry(set, [("name", SET)]);
@@ -147,9 +129,10 @@ impl Maker {
         node
     }
 
-    fn state(&self, id: NodeId, schema: &Schema, set_id: &str) -> DataNode {
+    /// RFC 7895: the same in one list; a revision that a module has not is an empty key.
+    fn state(&self, id: NodeId, modules: &[&Module], set_id: &str) -> DataNode {
         let list = self.below(id, "module");
-        let modules = schema.modules.iter().map(|module| {
+        let entries = modules.iter().map(|module| {
             let conformance = if module.is_implemented { "implement" } else { "import" };
             let leaves = [
                 ("name", &*module.name),
@@ -157,11 +140,30 @@ impl Maker {
                 ("namespace", &*module.namespace),
                 ("conformance-type", conformance),
             ];
-            self.entry(list, leaves)
+            let mut entry = self.entry(list, leaves);
+            self.put_many(&mut entry, "feature", &module.features);
+            let deviation = self.below(list, "deviation");
+            let deviations = module.deviations.iter().map(|name| {
+                let by = modules.iter().find(|by| by.name == *name && by.is_implemented);
+                self.entry(deviation, [("name", &**name), ("revision", by.map_or("", |by| &by.revision))])
+            });
+            entry.content.children = deviations.chain(self.submodules(list, module, true)).collect();
+            entry
         });
+        let children = entries.collect();
         let mut node = self.entry(id, [("module-set-id", set_id)]);
-        node.content.children = modules.collect();
+        node.content.children = children;
         node
+    }
+
+    /// The submodules of a module; `is_key`: an empty revision is told, too.
+    fn submodules(&self, module_list: NodeId, module: &Module, is_key: bool) -> Vec<DataNode> {
+        let list = self.below(module_list, "submodule");
+        let submodules = module.submodules.iter().map(|(name, revision)| {
+            let revision = (is_key || !revision.is_empty()).then_some(("revision", &**revision));
+            self.entry(list, std::iter::once(("name", &**name)).chain(revision))
+        });
+        submodules.collect()
     }
 
     fn monitoring(&self, id: NodeId) -> DataNode {
@@ -178,8 +180,16 @@ impl Maker {
         DataNode { schema: id, content: Content { leaves, children: Vec::new() } }
     }
 
+    /// Adds a leaf-list, unless it is empty.
+    fn put_many(&self, entry: &mut DataNode, name: &str, values: &[Box<str>]) {
+        if !values.is_empty() {
+            let values = values.iter().map(|value| text(value)).collect();
+            entry.content.leaves.push(Leaf { schema: self.below(entry.schema, name), values });
+        }
+    }
+
     fn below(&self, id: NodeId, name: &str) -> NodeId {
-        self.schema.child(Some(id), None, name).expect("it is among the nodes above")
+        self.schema.child(Some(id), None, name).expect("the schema has it")
     }
 }
 
@@ -187,73 +197,23 @@ fn text(text: &str) -> Value {
     Value { kind: ValueKind::Text, text: text.into() }
 }
 
-fn make_schema() -> Schema {
-    let module = |name: &str, revision: &str, prefix: &str| Module {
-        name: name.into(),
-        revision: revision.into(),
-        namespace: format!("urn:ietf:params:xml:ns:yang:{name}").into(),
-        prefix: prefix.into(),
-        is_implemented: true,
-    };
-    let modules = [
-        module("ietf-datastores", "2018-02-14", "ds"),
-        module(MONITORING, "2017-01-26", "rcmon"),
-        module(LIBRARY, LIBRARY_REVISION, "yanglib"),
-    ];
-    let mut nodes = Vec::new();
-    let mut top = put_nodes(&mut nodes, (ModuleId(1), None), MONITORING_NODES, 0);
-    let slots = u32::try_from(top.len()).expect("one");
-    top.extend(put_nodes(&mut nodes, (ModuleId(2), None), LIBRARY_NODES, slots));
-    Schema::new(0, modules.into(), nodes.into(), top.into(), Box::default())
-}
-
-/// Adds nodes with all below them, and says their numbers.
-fn put_nodes(
-    nodes: &mut Vec<SchemaNode>,
-    (module, parent): (ModuleId, Option<NodeId>),
-    drafts: &[Node],
-    slot: u32,
-) -> Vec<NodeId> {
-    let string = || Type::new(TypeKind::String { lengths: Box::default(), patterns: Box::default() });
-    let mut ids = Vec::new();
-    for (draft, slot) in drafts.iter().zip(slot..) {
-        let id = NodeId(u32::try_from(nodes.len()).expect("a few"));
-        let kind = match draft.kind {
-            Kind::Leaf => NodeKind::Leaf { type_: string(), default: None },
-            Kind::LeafList => {
-                NodeKind::LeafList { type_: string(), user_ordered: false, defaults: Box::default() }
-            }
-            // The keys of a list are known below.
-            Kind::Container | Kind::List(_) => NodeKind::Container { presence: false },
-        };
-        nodes.push(SchemaNode {
-            name: draft.name.into(),
-            module,
-            parent,
-            slot,
-            kind,
-            children: Box::default(),
-            choices: Box::default(),
-            is_config: false,
-            is_mandatory: false,
-        });
-        let below = put_nodes(nodes, (module, Some(id)), draft.below, 0);
-        let node = nodes.get_mut(id.0 as usize).expect("it was added");
-        if let Kind::List(keys) = draft.kind {
-            let keys = below.iter().take(keys).copied().collect();
-            node.kind = NodeKind::List { keys, user_ordered: false };
-        }
-        node.children = below.into();
-        ids.push(id);
-    }
-    ids
-}
-
 #[cfg(test)]
 mod tests {
     use lang_yang::testing::SchemaBuilder;
 
     use super::*;
+
+    fn values<'c>(node: &'c DataNode, name: &str) -> Vec<&'c str> {
+        let schema = library_schema();
+        let leaf = node.content.leaves.iter().find(|leaf| &*schema.node(leaf.schema).name == name);
+        leaf.into_iter().flat_map(|leaf| &leaf.values).map(|value| &*value.text).collect()
+    }
+
+    fn children<'c>(node: &'c DataNode, name: &str) -> Vec<&'c DataNode> {
+        let schema = library_schema();
+        let children = node.content.children.iter();
+        children.filter(|child| &*schema.node(child.schema).name == name).collect()
+    }
 
     #[test]
     fn the_schema_is_of_one_piece() {
@@ -265,18 +225,45 @@ mod tests {
         let module = schema.child(module, None, "module").unwrap();
         assert_eq!(schema.keys(module).len(), 2);
         assert!(is_library(LIBRARY) && is_library(MONITORING) && !is_library("ietf-interfaces"));
+        assert!(!is_library(RESTCONF), "it is no data");
     }
 
     #[test]
     fn all_modules_are_told() {
-        let schema = SchemaBuilder::new("shop", "s").module("add-on", "a").build();
+        let built = SchemaBuilder::new("shop", "s").module("add-on", "a").build();
+        let mut modules = built.modules;
+        let shop = modules.iter_mut().find(|module| &*module.name == "shop").unwrap();
+        shop.features = ["f".into()].into();
+        shop.deviations = ["add-on".into()].into();
+        shop.submodules = [("part".into(), "".into())].into();
+        let schema = Schema::new(1, modules, built.nodes, built.top, built.identities);
         let content = library_content(&schema);
-        let [library, state, monitoring] = content.children.as_slice() else { panic!("{content:?}") };
-        assert_eq!(library.content.children[0].content.children.len(), 2);
+        let [_, monitoring, library, state] = content.children.as_slice() else { panic!("{content:?}") };
+        let set = children(library, "module-set")[0];
+        let names: Vec<_> = children(set, "module").iter().map(|module| values(module, "name")[0]).collect();
+        assert_eq!(names, ["add-on", MONITORING, LIBRARY, "shop"]);
         let names: Vec<_> =
-            state.content.children.iter().map(|module| &*module.content.leaves[0].values[0].text).collect();
-        assert_eq!(names.len(), 2);
-        assert!(names.contains(&"shop") && names.contains(&"add-on"));
-        assert_eq!(monitoring.content.children[0].content.leaves[0].values.len(), CAPABILITIES.len());
+            children(set, "import-only-module").iter().map(|module| values(module, "name")[0]).collect();
+        assert_eq!(names, ["ietf-datastores", "ietf-inet-types", "ietf-yang-types"]);
+        let shop = children(set, "module")[3];
+        assert_eq!((values(shop, "feature"), values(shop, "deviation")), (vec!["f"], vec!["add-on"]));
+        assert_eq!(values(children(shop, "submodule")[0], "name"), ["part"]);
+        assert!(values(children(shop, "submodule")[0], "revision").is_empty());
+        let shop = children(state, "module")[6];
+        assert_eq!(values(children(shop, "deviation")[0], "revision"), ["2024-01-01"]);
+        assert_eq!(values(children(shop, "submodule")[0], "revision"), [""]);
+        assert_eq!(values(&monitoring.content.children[0], "capability").len(), CAPABILITIES.len());
+        assert_eq!(values(library, "content-id"), values(state, "module-set-id"));
+    }
+
+    #[test]
+    fn other_modules_have_another_content_id() {
+        let schema = |hash| Schema::new(hash, Box::default(), Box::default(), Box::default(), Box::default());
+        let id = |schema: &Schema| content_id(schema, &all_modules(schema));
+        assert_eq!(id(&schema(1)), id(&schema(1)));
+        assert_ne!(id(&schema(1)), id(&schema(2)));
+        let own = library_schema();
+        assert!(all_modules(own).iter().all(|module| own.module_named(&module.name).is_some()));
+        assert_eq!(all_modules(own).len(), own.modules.len(), "none is there twice");
     }
 }

@@ -38,7 +38,16 @@ impl Accepted {
     pub(crate) fn of(request: &Request) -> Option<Self> {
         let sent = request.content_type().and_then(Form::of_media);
         let offered = if sent == Some(Form::Xml) { &OFFERED_TO_XML } else { &OFFERED };
-        let media = accept(request.header("accept"), offered)?;
+        Self::among(request.header("accept"), offered)
+    }
+
+    /// What a header `Accept` prefers, of a request of which nothing else is known.
+    pub(crate) fn by_header(header: Option<&str>) -> Option<Self> {
+        Self::among(header, &OFFERED)
+    }
+
+    fn among(header: Option<&str>, offered: &[MediaType]) -> Option<Self> {
+        let media = accept(header, offered)?;
         Some(Self { form: Form::of_media(media)?, media })
     }
 }

@@ -40,6 +40,8 @@ pub(crate) const POINT: Parameter = Parameter::new(
 
 /// Those of reads of data.
 pub(crate) const READ: &[Parameter] = &[CONTENT, DEPTH, FIELDS, WITH_DEFAULTS];
+/// Those of reads of what the server says of itself as a whole.
+pub(crate) const READ_ROOT: &[Parameter] = &[DEPTH, FIELDS];
 /// Those of writes that may make an entry.
 pub(crate) const PUT_IN_PLACE: &[Parameter] = &[INSERT, POINT];
 
@@ -60,7 +62,7 @@ pub(crate) enum Defaults {
     Trim,
     /// What is stored.
     Explicit,
-    /// All, and those with the default value say so.
+    /// All, and those that are not stored say so: what was written is no default, whatever its value (RFC 6243, section 2.3.1).
     ReportAllTagged,
 }
 

@@ -453,9 +453,17 @@ impl From<&Refusal> for Problem {
     }
 }
 
-/// The answer to a request that the server refuses: in JSON, because it refuses before it knows what is accepted.
-pub(crate) fn refuse(refusal: &Refusal) -> Response {
-    Problem::from(refusal).response(DEFAULT)
+/// The answer to a request with this header `Accept` that the server refuses.
+pub(crate) fn refuse(refusal: &Refusal, accept: Option<&str>) -> Response {
+    let mut response = Problem::from(refusal).response(Accepted::by_header(accept).unwrap_or(DEFAULT));
+    check_before_reuse(&mut response);
+    response
+}
+
+/// Says of an answer that it must not be given again unasked: every answer says whether it may (RFC 8040, section 5.5).
+pub(crate) fn check_before_reuse(response: &mut Response) {
+    let headers = response.headers_mut();
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-cache"));
 }
 
 #[cfg(test)]
@@ -522,6 +530,20 @@ mod tests {
             let problem = Problem::from(&refusal);
             assert_eq!((problem.status.as_u16(), problem.tag.name()), (status, tag), "{refusal:?}");
         }
-        assert!(refuse(&Refusal::Busy).headers().contains_key(header::RETRY_AFTER));
+        assert!(refuse(&Refusal::Busy, None).headers().contains_key(header::RETRY_AFTER));
+    }
+
+    #[test]
+    fn refusals_have_the_form_that_is_accepted() {
+        for (accept, media) in [
+            (None, "application/yang-data+json"),
+            (Some("application/yang-data+xml"), "application/yang-data+xml"),
+            (Some("application/xml, */*;q=0.1"), "application/xml"),
+            (Some("text/html"), "application/yang-data+json"),
+        ] {
+            let refused = refuse(&Refusal::NotFound, accept);
+            assert_eq!(refused.headers().get(header::CONTENT_TYPE).unwrap(), media);
+            assert_eq!(refused.headers().get(header::CACHE_CONTROL).unwrap(), "no-cache");
+        }
     }
 }

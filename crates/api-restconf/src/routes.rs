@@ -4,6 +4,7 @@ pub(crate) mod docs;
 mod place;
 mod conditions;
 mod walk;
+mod own;
 pub(crate) mod root;
 pub(crate) mod data;
 mod body;

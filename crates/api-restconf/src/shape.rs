@@ -12,6 +12,11 @@ use crate::writer::{Around, ValueText, Writer};
 pub(crate) trait Leaves {
     /// Calls back with each leaf that is there, in the order of the schema.
     fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueText<'_>>));
+
+    /// The containers and lists beside them that are there and lie in cases of choices.
+    fn choosing(&self) -> &[NodeId] {
+        &[]
+    }
 }
 
 /// No leaves.
@@ -51,7 +56,7 @@ pub(crate) struct Shaper {
     frames: Vec<Frame>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Frame {
     node: Option<NodeId>,
     /// The level of the node, counted as `depth` does.
@@ -63,6 +68,8 @@ struct Frame {
     keys: Vec<(NodeId, Vec<Value>)>,
     /// The first child whose defaults are still to come.
     next_slot: u32,
+    /// Where all defaults are shown: the leaves that are there, and what else chooses cases.
+    present: Vec<NodeId>,
 }
 
 impl Wanted {
@@ -115,10 +122,15 @@ impl Shaper {
             None => wanted.selection.clone(),
         };
         let node = target.and_then(|target| schema.node(target).parent);
-        let first = Frame { node, level: 1, selection, is_open: true, keys: Vec::new(), next_slot: 0 };
         // Around one node nothing else is shown, so no defaults are.
-        let first = Frame { next_slot: if target.is_some() { u32::MAX } else { 0 }, ..first };
+        let next_slot = if target.is_some() { u32::MAX } else { 0 };
+        let first = Frame { node, level: 1, selection, is_open: true, next_slot, ..Frame::default() };
         Self { wanted, around, writer: Writer::begin(form, around), frames: vec![first] }
+    }
+
+    /// Whether defaults are shown that are not stored.
+    pub(crate) fn reports_all(&self) -> bool {
+        self.wanted.is_reporting_all()
     }
 
     /// The next entry in document order, which lies in the first `above` of the open ones (one: in what stands around the resource). Whether
@@ -166,14 +178,7 @@ impl Shaper {
         let selection = around.selection.below(node)?.clone();
         let level = around.level_below();
         let admitted = is_target || self.wanted.admits(schema, node, level);
-        admitted.then(|| Frame {
-            node: Some(node),
-            level,
-            selection,
-            is_open: false,
-            keys: Vec::new(),
-            next_slot: 0,
-        })
+        admitted.then(|| Frame { node: Some(node), level, selection, ..Frame::default() })
     }
 
     fn is_deepest(&self, frame: &Frame) -> bool {
@@ -232,6 +237,9 @@ impl Shaper {
         let is_named = self.frames.last().is_some_and(|frame| frame.selection != Selection::All);
         let all = self.wanted.is_reporting_all();
         let present = if all { present(leaves) } else { Vec::new() };
+        if let Some(frame) = self.frames.last_mut() {
+            frame.present.clone_from(&present);
+        }
         let mut next = 0;
         leaves.each(&mut |leaf, values| {
             if keys.contains(&leaf) {
@@ -254,18 +262,16 @@ impl Shaper {
     }
 
     fn put_leaf(&mut self, schema: &Schema, leaf: NodeId, values: &mut dyn Iterator<Item = ValueText<'_>>) {
-        if matches!(self.wanted.defaults, Defaults::Explicit | Defaults::ReportAll) {
+        if self.wanted.defaults != Defaults::Trim {
             self.open_all(schema, None);
             return self.writer.leaf(schema, leaf, values, false);
         }
         let values: Vec<Value> =
             values.map(|value| Value { kind: value.kind, text: value.text.into() }).collect();
-        let is_default = is_default(&schema.node(leaf).kind, &values);
-        if is_default && self.wanted.defaults == Defaults::Trim {
-            return;
+        if !is_default(&schema.node(leaf).kind, &values) {
+            self.open_all(schema, None);
+            self.writer.leaf(schema, leaf, values.iter().map(ValueText::of), false);
         }
-        self.open_all(schema, None);
-        self.writer.leaf(schema, leaf, values.iter().map(ValueText::of), is_default);
     }
 
     /// The defaults of leaves that are not there, from slot `next` to before `slot`.
@@ -309,14 +315,19 @@ impl Shaper {
         let Some(frame) = self.frames.last_mut() else { return };
         let (node, from) = (frame.node, frame.next_slot);
         frame.next_slot = frame.next_slot.max(slot.saturating_add(1));
+        let present = std::mem::take(&mut frame.present);
         for child in schema.children(node).iter().skip(from as usize) {
             let of = schema.node(*child);
             if of.slot >= slot {
                 break;
             }
-            if of.choices.is_empty() && of.kind == (NodeKind::Container { presence: false }) {
+            let is_implied = of.kind == (NodeKind::Container { presence: false });
+            if is_implied && is_in_force(schema, *child, &present) {
                 self.fill_container(schema, *child);
             }
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.present = present;
         }
     }
 
@@ -356,16 +367,15 @@ impl<'a> ValueText<'a> {
 }
 
 fn present(leaves: &dyn Leaves) -> Vec<NodeId> {
-    let mut present = Vec::new();
+    let mut present = leaves.choosing().to_vec();
     leaves.each(&mut |leaf, _| present.push(leaf));
     present
 }
 
-/// Whether the default of a leaf that is not there counts: within a choice only if its case is the one that was chosen, which its other
-/// leaves tell.
-fn is_in_force(schema: &Schema, leaf: NodeId, present: &[NodeId]) -> bool {
-    let choices = &schema.node(leaf).choices;
-    choices.iter().all(|case| present.iter().any(|other| schema.node(*other).choices.contains(case)))
+/// Whether the defaults of a node that is not there count beside those that are: within a choice only if its case is the one that they
+/// have chosen, or the default one where none has.
+pub(crate) fn is_in_force(schema: &Schema, node: NodeId, present: &[NodeId]) -> bool {
+    schema.node(node).choices.iter().all(|case| schema.is_chosen(case, present.iter().copied()))
 }
 
 /// The default values of a leaf or leaf-list; none if it has none.

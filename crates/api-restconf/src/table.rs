@@ -4,7 +4,7 @@ use api_http::{Frame, Operation, Request, Response, Route, check_parameters, che
 use http::Method;
 
 use crate::media::{Accepted, DEFAULT};
-use crate::problem::Problem;
+use crate::problem::{Problem, check_before_reuse};
 use crate::routes::OfDefault;
 use crate::state::Api;
 
@@ -97,6 +97,8 @@ impl Frame for Restconf {
     }
 
     fn answer(accepted: Accepted, answered: Result<Response, Problem>) -> Response {
-        answered.unwrap_or_else(|problem| problem.response(accepted))
+        let mut answer = answered.unwrap_or_else(|problem| problem.response(accepted));
+        check_before_reuse(&mut answer);
+        answer
     }
 }

@@ -348,7 +348,7 @@ impl From<&Refusal> for Problem {
 }
 
 /// The answer to a request that the server refuses.
-pub(crate) fn refuse(refusal: &Refusal) -> Response {
+pub(crate) fn refuse(refusal: &Refusal, _: Option<&str>) -> Response {
     Problem::from(refusal).response()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use xxhash_rust::xxh3::Xxh3;
-use yang5::schema::{SchemaNode as Compiled5, SchemaNodeKind};
+use yang5::schema::{SchemaModule, SchemaNode as Compiled5, SchemaNodeKind};
 
 use crate::engine::{self, CompileOptions, Engine, Features, TypeReader};
 use crate::modules::{CompileError, ModuleSet, YangFile};
@@ -15,7 +15,7 @@ pub const NODES_MAX: usize = 250_000;
 /// Deepest nesting of data nodes, choices and cases.
 pub const LEVELS_MAX: usize = 200;
 /// Goes into the hash of a schema: texts compiled by another version of this crate may give another one.
-const COMPILER_VERSION: u8 = 1;
+const COMPILER_VERSION: u8 = 2;
 
 /// A schema, and what libyang had to say of its modules.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -118,6 +118,37 @@ fn identities(engine: &Engine) -> Identities {
     all.collect()
 }
 
+/// What is said of a module as a whole.
+fn described(module: &SchemaModule<'_>, is_built_in: bool, set: &ModuleSet<'_>) -> Module {
+    let is_implemented = module.is_implemented() && (!is_built_in || set.has(module.name()));
+    let revision = module.revision().unwrap_or("");
+    let texts = set.texts(module.name(), revision);
+    let mut features: Vec<Box<str>> = Vec::new();
+    for text in texts.iter().filter(|_| is_implemented) {
+        let statements = Statements::new(&text.file.text).filter_map(Result::ok);
+        let named = statements.filter(|statement| statement.depth == 1 && statement.keyword == "feature");
+        let on = named.filter(|feature| matches!(module.feature_value(feature.text()), Ok(true)));
+        features.extend(on.map(|feature| feature.text().into()));
+    }
+    features.sort_unstable();
+    let submodules = texts.iter().filter(|text| text.header.belongs_to.is_some());
+    let mut submodules: Vec<_> =
+        submodules.map(|text| (text.header.name.clone(), text.header.revision.clone())).collect();
+    submodules.sort_unstable();
+    let mut deviations = engine::deviations(module);
+    deviations.sort_unstable();
+    Module {
+        name: module.name().into(),
+        revision: revision.into(),
+        namespace: module.namespace().into(),
+        prefix: module.prefix().into(),
+        is_implemented,
+        features: features.into(),
+        submodules: submodules.into(),
+        deviations: deviations.into(),
+    }
+}
+
 /// Nodes under way.
 struct Builder<'e, 't> {
     engine: &'e Engine,
@@ -151,13 +182,7 @@ impl<'e, 't> Builder<'e, 't> {
             .filter(|(module, is_built_in)| {
                 !is_built_in || set.has(module.name()) || imported.contains(module.name())
             })
-            .map(|(module, is_built_in)| Module {
-                name: module.name().into(),
-                revision: module.revision().unwrap_or("").into(),
-                namespace: module.namespace().into(),
-                prefix: module.prefix().into(),
-                is_implemented: module.is_implemented() && (!is_built_in || set.has(module.name())),
-            })
+            .map(|(module, is_built_in)| described(&module, is_built_in, set))
             .collect();
         modules.sort_by(|a, b| (&a.name, &a.revision).cmp(&(&b.name, &b.revision)));
         if modules.len() > usize::from(u16::MAX) {
@@ -223,9 +248,11 @@ impl<'e, 't> Builder<'e, 't> {
     ) -> Result<(), CompileError> {
         let number = self.choices;
         self.choices += 1;
+        let default = choice.default_case().map(|case| case.as_raw());
         for case in choice.children() {
             let mut choices = place.choices.to_vec();
-            choices.push(InCase { choice: number, case: self.cases });
+            let is_default = default == Some(case.as_raw());
+            choices.push(InCase { choice: number, case: self.cases, is_default });
             self.cases += 1;
             let inside = Place { parent: place.parent, choices: &choices, level: place.level + 1 };
             for node in case.children() {

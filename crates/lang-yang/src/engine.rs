@@ -12,7 +12,7 @@ use yang5::schema::SchemaModule;
 
 use crate::modules::{CompileError, ModuleSet};
 
-pub(crate) use raw::{Complaint, TypeReader, defaults, flags, identities};
+pub(crate) use raw::{Complaint, TypeReader, defaults, deviations, flags, identities};
 
 /// Which features of the modules are on.
 #[derive(Clone, Debug, Eq, PartialEq)]

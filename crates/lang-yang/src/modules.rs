@@ -143,6 +143,24 @@ impl<'a> ModuleSet<'a> {
         })
     }
 
+    /// The texts of a module of this revision: its own, and those of its submodules, directly included or not.
+    pub(crate) fn texts(&self, name: &str, revision: &str) -> Vec<&Member<'a>> {
+        let own = self.revisions(name).find(|member| *member.header.revision == *revision);
+        let mut texts: Vec<&Member<'a>> = own.into_iter().collect();
+        let mut next = 0;
+        while let Some(text) = texts.get(next).copied() {
+            next += 1;
+            for include in &text.header.includes {
+                let is_it = |member: &&Member<'a>| {
+                    include.revision.as_ref().is_none_or(|revision| member.header.revision == *revision)
+                };
+                let found = self.revisions(&include.name).rev().find(is_it);
+                texts.extend(found.filter(|found| !texts.iter().any(|known| std::ptr::eq(*known, *found))));
+            }
+        }
+        texts
+    }
+
     /// Whether there is a module or submodule of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.by_name.contains_key(name)

@@ -28,6 +28,12 @@ pub struct Module {
     pub prefix: Box<str>,
     /// Whether its data nodes are part of the schema, or others only import it.
     pub is_implemented: bool,
+    /// Its features that are on, in the order of their names; of a module that is only imported none.
+    pub features: Box<[Box<str>]>,
+    /// Its submodules: names and revisions (empty without one), in the order of their names.
+    pub submodules: Box<[(Box<str>, Box<str>)]>,
+    /// The modules that deviate from it, in the order of their names.
+    pub deviations: Box<[Box<str>]>,
 }
 
 /// What a node may hold.
@@ -81,6 +87,8 @@ pub struct InCase {
     pub choice: u32,
     /// The case, numbered over the schema.
     pub case: u32,
+    /// Whether it is the default case of its choice: the one whose defaults count where no node of any case is there.
+    pub is_default: bool,
 }
 
 /// One data node. Choices and cases are left out: their nodes are children of what is around them.
@@ -248,8 +256,23 @@ impl Schema {
         matches!(self.node(id).kind, NodeKind::Container { .. } | NodeKind::List { .. })
     }
 
+    /// Whether a case counts beside the children of its parent that are there: one of them is of it, or it is the default one and
+    /// none of them is of any case of the choice (RFC 7950, section 7.9.3). Cost: O(children that are there).
+    pub fn is_chosen(&self, case: &InCase, present: impl Iterator<Item = NodeId>) -> bool {
+        let mut is_default = case.is_default;
+        for child in present {
+            for other in self.node(child).choices.iter().filter(|other| other.choice == case.choice) {
+                if other.case == case.case {
+                    return true;
+                }
+                is_default = false;
+            }
+        }
+        is_default
+    }
+
     /// Whether what is not set in or below a node has defaults that count: of a leaf or leaf-list its own, of a container without
-    /// presence those below that are in no choice. Cost: O(1).
+    /// presence those below that are in no choice, or in default cases alone. Cost: O(1).
     pub(crate) fn holds_defaults(&self, id: NodeId) -> bool {
         self.holds_defaults.get(id.0 as usize).copied().expect("the number of a node is of its schema")
     }

@@ -2,14 +2,16 @@
 //! list has its length, as 32 bits, before it.
 //!
 //! ```text
-//! version u8 = 1 | hash u128
-//! modules: name, revision, namespace, prefix, implemented u8
+//! version u8 = 2 | hash u128
+//! modules: name, revision, namespace, prefix, implemented u8, features, submodules with revisions, deviations
 //! identities: name, all that it is derived from u32...
 //! patterns: text, inverted u8
 //! types, each after those it is made of: kind u8, what restricts it
 //! nodes: name, module u16, parent u32 + 1 or 0, kind u8 with what it is, children u32..., choices, config u8, mandatory u8
 //! top: u32...
 //! ```
+//!
+//! Version 1, which is still read, had no features, submodules and deviations, and did not say which case of a choice is the default.
 
 mod bytes;
 mod types;
@@ -22,8 +24,10 @@ use types::{TypeTable, read_types};
 
 pub use bytes::Malformed;
 
-/// The form that is written; others are not read.
-const VERSION: u8 = 1;
+/// The form that is written.
+const VERSION: u8 = 2;
+/// The oldest form that is read.
+const VERSION_MIN: u8 = 1;
 
 impl Schema {
     /// All of it as bytes. Cost: linear in its size.
@@ -41,6 +45,12 @@ impl Schema {
                 out.text(text);
             }
             out.flag(module.is_implemented);
+            out.list(&module.features, |out, feature| out.text(feature));
+            out.list(&module.submodules, |out, (name, revision)| {
+                out.text(name);
+                out.text(revision);
+            });
+            out.list(&module.deviations, |out, deviation| out.text(deviation));
         });
         out.list(&self.identities, |out, (name, derived_from)| {
             out.text(name);
@@ -65,22 +75,15 @@ impl Schema {
     /// [`Malformed`] if the bytes are cut, changed, or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
-        if reader.u8()? != VERSION {
+        let version = reader.u8()?;
+        if !(VERSION_MIN..=VERSION).contains(&version) {
             return Err(Malformed);
         }
         let hash = reader.u128()?;
-        let modules: Box<[Module]> = reader.list(|reader| {
-            Ok(Module {
-                name: reader.text()?,
-                revision: reader.text()?,
-                namespace: reader.text()?,
-                prefix: reader.text()?,
-                is_implemented: reader.flag()?,
-            })
-        })?;
+        let modules: Box<[Module]> = reader.list(|reader| read_module(reader, version))?;
         let identities: Identities = reader.list(|reader| Ok((reader.text()?, reader.list(Reader::u32)?)))?;
         let types = read_types(&mut reader, identities.len())?;
-        let nodes: Box<[SchemaNode]> = reader.list(|reader| read_node(reader, &types))?;
+        let nodes: Box<[SchemaNode]> = reader.list(|reader| read_node(reader, &types, version))?;
         let top: Box<[NodeId]> = reader.list(|reader| reader.u32().map(NodeId))?;
         reader.end()?;
         check(&modules, &identities, &nodes, &top)?;
@@ -121,12 +124,32 @@ fn write_node(out: &mut Writer, node: &SchemaNode, types: &TypeTable<'_>) {
     out.list(&node.choices, |out, choice| {
         out.u32(choice.choice);
         out.u32(choice.case);
+        out.flag(choice.is_default);
     });
     out.flag(node.is_config);
     out.flag(node.is_mandatory);
 }
 
-fn read_node(reader: &mut Reader<'_>, types: &[Type]) -> Result<SchemaNode, Malformed> {
+fn read_module(reader: &mut Reader<'_>, version: u8) -> Result<Module, Malformed> {
+    let mut module = Module {
+        name: reader.text()?,
+        revision: reader.text()?,
+        namespace: reader.text()?,
+        prefix: reader.text()?,
+        is_implemented: reader.flag()?,
+        features: Box::default(),
+        submodules: Box::default(),
+        deviations: Box::default(),
+    };
+    if version > 1 {
+        module.features = reader.list(Reader::text)?;
+        module.submodules = reader.list(|reader| Ok((reader.text()?, reader.text()?)))?;
+        module.deviations = reader.list(Reader::text)?;
+    }
+    Ok(module)
+}
+
+fn read_node(reader: &mut Reader<'_>, types: &[Type], version: u8) -> Result<SchemaNode, Malformed> {
     let name = reader.text()?;
     let module = ModuleId(reader.u16()?);
     let parent = reader.u32()?.checked_sub(1).map(NodeId);
@@ -164,7 +187,10 @@ fn read_node(reader: &mut Reader<'_>, types: &[Type]) -> Result<SchemaNode, Malf
         slot: 0,
         kind,
         children: reader.list(|reader| reader.u32().map(NodeId))?,
-        choices: reader.list(|reader| Ok(InCase { choice: reader.u32()?, case: reader.u32()? }))?,
+        choices: reader.list(|reader| {
+            let (choice, case) = (reader.u32()?, reader.u32()?);
+            Ok(InCase { choice, case, is_default: version > 1 && reader.flag()? })
+        })?,
         is_config: reader.flag()?,
         is_mandatory: reader.flag()?,
     })

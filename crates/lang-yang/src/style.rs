@@ -145,16 +145,16 @@ impl Written {
     }
 
     /// The node is closed: its children that were not written and hold defaults, in the order of the schema. Of a choice, those of the
-    /// case that others chose.
+    /// case that others chose, or else of its default case.
     pub(crate) fn close(&mut self, schema: &Schema, from: usize, id: NodeId) -> Vec<NodeId> {
         let children = &schema.node(id).children;
         let chosen = |case: &InCase| {
-            let mut written = children.iter().filter(|child| self.has(schema, from, **child));
-            written.any(|child| schema.node(*child).choices.contains(case))
+            let written = children.iter().copied().filter(|child| self.has(schema, from, *child));
+            schema.is_chosen(case, written)
         };
         let counts = |child: &&NodeId| {
             let is_absent = !self.has(schema, from, **child) && schema.holds_defaults(**child);
-            is_absent && schema.node(**child).choices.last().is_none_or(chosen)
+            is_absent && schema.node(**child).choices.iter().all(chosen)
         };
         let missing = children.iter().filter(counts).copied().collect();
         self.seen.truncate(from);

@@ -87,7 +87,8 @@ pub struct Members {
 enum Member {
     Node(Draft),
     /// The cases.
-    Choice(Vec<Vec<Member>>),
+    /// Its cases, and which of them is the default.
+    Choice(Vec<Vec<Member>>, Option<usize>),
 }
 
 #[derive(Debug)]
@@ -122,6 +123,9 @@ impl SchemaBuilder {
             namespace: format!("urn:{name}").into(),
             prefix: prefix.into(),
             is_implemented: true,
+            features: Box::default(),
+            submodules: Box::default(),
+            deviations: Box::default(),
         });
         self
     }
@@ -282,7 +286,15 @@ impl Members {
     #[must_use]
     pub fn choice(mut self, cases: &[fn(Self) -> Self]) -> Self {
         let cases = cases.iter().map(|add| self.below(add)).collect();
-        self.members.push(Member::Choice(cases));
+        self.members.push(Member::Choice(cases, None));
+        self
+    }
+
+    /// Adds a choice whose case of this number, from zero on, is the default.
+    #[must_use]
+    pub fn choice_or(mut self, cases: &[fn(Self) -> Self], default: usize) -> Self {
+        let cases = cases.iter().map(|add| self.below(add)).collect();
+        self.members.push(Member::Choice(cases, Some(default)));
         self
     }
 
@@ -290,7 +302,7 @@ impl Members {
     #[must_use]
     pub fn choice_of(mut self, count: usize, mut add: impl FnMut(usize, Self) -> Self) -> Self {
         let cases = (0..count).map(|number| self.below(|members| add(number, members))).collect();
-        self.members.push(Member::Choice(cases));
+        self.members.push(Member::Choice(cases, None));
         self
     }
 
@@ -345,11 +357,12 @@ impl Tables {
         for member in members {
             match member {
                 Member::Node(draft) => flat.push((draft, choices.into())),
-                Member::Choice(cases) => {
+                Member::Choice(cases, default) => {
                     let choice = self.choices;
                     self.choices += 1;
-                    for case in cases {
-                        let choices = [choices, &[InCase { choice, case: self.cases }]].concat();
+                    for (place, case) in cases.into_iter().enumerate() {
+                        let case_of = InCase { choice, case: self.cases, is_default: default == Some(place) };
+                        let choices = [choices, &[case_of]].concat();
                         self.cases += 1;
                         self.flatten(case, &choices, flat);
                     }
@@ -379,7 +392,7 @@ impl Tables {
         // Keys come first, in their order; a stable sort leaves the others as they are.
         members.sort_by_key(|member| match member {
             Member::Node(node) => keys.iter().position(|key| *key == node.name).unwrap_or(keys.len()),
-            Member::Choice(_) => keys.len(),
+            Member::Choice(..) => keys.len(),
         });
         self.nodes.push(SchemaNode {
             name,

@@ -48,6 +48,8 @@ pub struct Written {
     pub before: VersionId,
     /// The version after: the same if nothing was changed, or was only tried.
     pub version: VersionId,
+    /// When the version after was made.
+    pub at: Timestamp,
 }
 
 /// Why edits cannot be told: a page is missing, or the caller refuses.
@@ -286,12 +288,12 @@ impl Anchor {
         }
         cache.insert_written(&planned.pages);
         let before = fetched.reading.version();
-        Ok(Some(Written { before, version: VersionId(before.0 + 1) }))
+        Ok(Some(Written { before, version: VersionId(before.0 + 1), at }))
     }
 
     pub(crate) fn unchanged(&self, fetched: &Fetched) -> Written {
         let version = fetched.reading.version();
-        Written { before: version, version }
+        Written { before: version, version, at: fetched.reading.at() }
     }
 
     fn commit(

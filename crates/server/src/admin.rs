@@ -154,7 +154,7 @@ impl Admin {
 }
 
 /// Words a refusal of a path that no front end has.
-pub(crate) fn refuse(refusal: &Refusal) -> Response {
+pub(crate) fn refuse(refusal: &Refusal, _: Option<&str>) -> Response {
     answer(refusal.status(), &json!({ "title": refusal.to_string(), "status": refusal.status().as_u16() }))
 }
 
@@ -264,7 +264,7 @@ async fn metrics(admin: Admin, request: Request) -> Response {
         };
         return match admitted {
             Ok(()) => api_hugegraph::metrics::page(Page::All, &admin.figures()),
-            Err(refusal) => api_hugegraph::refuse(&refusal),
+            Err(refusal) => api_hugegraph::refuse(&refusal, None),
         };
     }
     let mut out = Exposition::default();

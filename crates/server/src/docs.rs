@@ -28,7 +28,7 @@ pub(crate) const fn json_of(schema: &'static str) -> Content {
 }
 
 /// The page and the document of these front ends, whose refusals are worded by `refuse`.
-pub(crate) fn front_end(described: &[FrontEnd], refuse: fn(&Refusal) -> Response) -> FrontEnd {
+pub(crate) fn front_end(described: &[FrontEnd], refuse: fn(&Refusal, Option<&str>) -> Response) -> FrontEnd {
     let get =
         |path, operation, handler| Route { method: Method::GET, path, operation, handler, is_admin: false };
     let own = [(Method::GET, DOCS, &PAGE_OPERATION), (Method::GET, DOCUMENT, &DOCUMENT_OPERATION)];

@@ -11,6 +11,8 @@ const REQUEST_ID_BYTES_MAX: usize = 128;
 /// What the server itself wants of the fields of a request's head.
 pub(crate) struct Fields {
     hosts: usize,
+    /// The form that refusals are worded in, where an API has several.
+    pub(crate) accept: Option<HeaderValue>,
     pub(crate) accept_encoding: Option<HeaderValue>,
     pub(crate) name: RequestName,
     /// The page that a browser sent the request for.
@@ -20,10 +22,13 @@ pub(crate) struct Fields {
 impl Fields {
     /// Cost: one pass over the fields; look-ups would hash each name.
     pub(crate) fn of(headers: &HeaderMap) -> Self {
-        let (mut hosts, mut accept_encoding, mut name, mut origin) = (0, None, None, None);
+        let (mut hosts, mut accept, mut accept_encoding) = (0, None, None);
+        let (mut name, mut origin) = (None, None);
         for (field, value) in headers {
             if *field == header::HOST {
                 hosts += 1;
+            } else if *field == header::ACCEPT {
+                accept.get_or_insert(value);
             } else if *field == header::ACCEPT_ENCODING {
                 accept_encoding.get_or_insert(value);
             } else if *field == header::ORIGIN {
@@ -34,6 +39,7 @@ impl Fields {
         }
         Self {
             hosts,
+            accept: accept.cloned(),
             accept_encoding: accept_encoding.cloned(),
             name: RequestName::of(name),
             origin: origin.cloned(),

@@ -141,12 +141,12 @@ pub(crate) async fn answer(
             elsewhere.spawn_on(answer_here(link, request), &runtime);
             match Box::pin(elsewhere.join_next()).await {
                 Some(Ok(response)) => closing(response),
-                Some(Err(_)) | None => closing(plain_refusal(&Refusal::Internal)),
+                Some(Err(_)) | None => closing(plain_refusal(&Refusal::Internal, None)),
             }
         }
-        At::Health if !is_vital(request.uri().path()) => closing(plain_refusal(&Refusal::NotFound)),
+        At::Health if !is_vital(request.uri().path()) => closing(plain_refusal(&Refusal::NotFound, None)),
         At::Door | At::Health if !request.body().is_end_stream() => {
-            closing(plain_refusal(&Refusal::BodyTooLarge(0)))
+            closing(plain_refusal(&Refusal::BodyTooLarge(0), None))
         }
         At::Main | At::Door | At::Health => answer_here(link, request).await,
     })
@@ -409,7 +409,8 @@ impl App {
         if *refusal == Refusal::Busy {
             self.metrics.requests.busy.fetch_add(1, Ordering::Relaxed);
         }
-        let mut response = self.router.refuse(head.uri.path(), refusal);
+        let accept = head.fields.accept.as_ref().and_then(|accept| accept.to_str().ok());
+        let mut response = self.router.refuse(head.uri.path(), refusal, accept);
         if matches!(refusal, Refusal::TimedOut(_)) {
             response.extensions_mut().insert(RequestTimedOut);
         }

@@ -25,13 +25,13 @@ fn router() -> Router {
             route(Method::POST, "/things/v1/things/search"),
             route(Method::PATCH, "/things/v1/things/{id}/parts/{part}"),
         ],
-        refuse: |refusal| json_response(refusal.status(), "application/json", "\"things\""),
+        refuse: |refusal, _| json_response(refusal.status(), "application/json", "\"things\""),
     };
     let inner = FrontEnd {
         name: "inner",
         prefix: "/things/v1/inner",
         routes: vec![route(Method::GET, "/things/v1/inner/x")],
-        refuse: |refusal| json_response(refusal.status(), "application/json", "\"inner\""),
+        refuse: |refusal, _| json_response(refusal.status(), "application/json", "\"inner\""),
     };
     Router::new(vec![things, inner])
 }
@@ -60,7 +60,7 @@ fn check_refused(method: &Method, path: &str, expected: &Refusal, worded_by: &st
     let router = router();
     let refusal = router.find(method, path).err().unwrap_or_else(|| panic!("{path} was found"));
     assert_eq!(&refusal, expected, "{path}");
-    let response = router.refuse(path, &refusal);
+    let response = router.refuse(path, &refusal, None);
     assert_eq!(response.status(), refusal.status());
     if let Refusal::MethodNotAllowed(_) = refusal {
         assert!(response.headers().contains_key(header::ALLOW));
@@ -203,7 +203,7 @@ proptest! {
         let router = router();
         let path = format!("/things/v1/{path}");
         if let Err(refusal) = router.find(&Method::GET, &path) {
-            let _ = router.refuse(&path, &refusal);
+            let _ = router.refuse(&path, &refusal, None);
         }
     }
 

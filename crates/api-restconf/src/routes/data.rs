@@ -6,21 +6,21 @@ use api_http::{
 };
 use config::{Fault, Label, Tree};
 use http::{HeaderValue, StatusCode, header};
-use lang_yang::{Content, DataNode, Leaf, NodeId, NodeKind, Schema, Value};
+use lang_yang::{Leaf, NodeId, NodeKind, Schema, Value};
 use model_config::{Deadline, Reading as Moment};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::accepted;
 use super::conditions::{seconds_of, state_of};
+use super::own::{missing, own, wanted};
 use super::place::segments_of;
-use super::walk::{Part, Walk};
-use crate::fields::{Selection, parse_fields};
-use crate::library::{is_library, library_content, library_schema};
+use super::walk::{Part, Walk, choosing};
+use crate::library::{is_library, library_schema};
 use crate::media::{Accepted, Form};
 use crate::operation::{READ_REFUSALS, data_of, done, operation};
 use crate::params::{self, Reading};
 use crate::problem::Problem;
-use crate::shape::{Shaper, Wanted, default_values};
+use crate::shape::{Shaper, default_values, is_in_force};
 use crate::state::Api;
 use crate::target::{Chosen, Step, Target};
 use crate::writer::ValueText;
@@ -55,7 +55,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     let is_own = segments.first().and_then(|first| first.module.as_deref()).is_some_and(is_library);
     if is_own {
         let target = Target::of(library_schema(), &segments)?;
-        return library(anchor.schema(), &target, &asked, accepted);
+        return own(anchor.schema(), &target, &asked, accepted);
     }
     let schema = anchor.schema().clone();
     let target = Target::of(&schema, &segments)?;
@@ -85,7 +85,6 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
         headers.insert(header::LAST_MODIFIED, date);
     }
     headers.append(header::VARY, HeaderValue::from_static("accept"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     Ok(answer)
 }
 
@@ -129,10 +128,41 @@ fn find_leaf(tree: &Tree<'_>, (last, above): (&Step, &[Step])) -> Result<Option<
         // Of what was never written the default counts (RFC 8040, 3.5.4).
         (_, None) => {
             let values = default_values(schema, last.node);
-            let counts = !values.is_empty() && (parent.is_some() || is_implied(tree, above)?);
+            let counts = !values.is_empty() && is_in_use(tree, (last, above))?;
             Ok(counts.then(|| Found::Leaf(leaf(values), true)))
         }
     }
+}
+
+/// Whether the default of a leaf that is not stored is in use: what it lies in is there, or is a container that is there anyway, and of
+/// choices on the way the right cases are chosen.
+fn is_in_use(tree: &Tree<'_>, (last, above): (&Step, &[Step])) -> Result<bool, Fault> {
+    let schema = tree.schema();
+    let counts = |parent: Option<&Label>, around: Option<NodeId>, node| {
+        let present = match parent {
+            Some(label) if !schema.node(node).choices.is_empty() => {
+                let mut present = choosing(tree, label, around)?;
+                let record = tree.record(label)?;
+                present.extend(record.iter().flat_map(|record| record.leaves()).map(|(leaf, _)| leaf));
+                present
+            }
+            Some(_) | None => Vec::new(),
+        };
+        Ok(is_in_force(schema, node, &present))
+    };
+    let (mut parent, mut around) = (Some(Label::top()), None);
+    for step in above {
+        let found = match &parent {
+            Some(label) => tree.find_below(label, &steps(std::slice::from_ref(step)))?,
+            None => None,
+        };
+        let makes_itself = schema.node(step.node).kind == (NodeKind::Container { presence: false });
+        if found.is_none() && !(makes_itself && counts(parent.as_ref(), around, step.node)?) {
+            return Ok(false);
+        }
+        (parent, around) = (found, Some(step.node));
+    }
+    counts(parent.as_ref(), around, last.node)
 }
 
 /// Whether an entry is there, or is a container that needs nobody to make it, in one that is.
@@ -154,11 +184,6 @@ pub(super) fn steps(path: &[Step]) -> Vec<config::Step> {
         Chosen::All | Chosen::Value(_) => config::Step::container(step.node),
     };
     path.iter().map(step).collect()
-}
-
-fn missing(schema: &Schema, target: &Target) -> Problem {
-    let path = target.path(schema);
-    Problem::not_found(format!("{} does not exist", path.text)).at(path)
 }
 
 /// XML has one outermost element, so of a list or leaf-list it shows one entry at the most (RFC 8040, 4.3).
@@ -184,18 +209,6 @@ async fn check_single(moment: &Moment, found: &Found) -> Result<(), Problem> {
     Err(Problem::invalid(
         "the resource has more than one entry, which XML cannot show as one document: name one of them, or accept application/yang-data+json",
     ))
-}
-
-/// What is asked for below a node.
-fn wanted(schema: &Schema, target: Option<NodeId>, asked: &Reading<'_>) -> Result<Wanted, Problem> {
-    let selection = match asked.fields {
-        None => Selection::All,
-        Some(text) => {
-            let fields = parse_fields(text).and_then(|fields| Selection::of(schema, target, &fields));
-            fields.map_err(|reason| Problem::invalid(format!("parameter fields: {reason}")))?
-        }
-    };
-    Ok(Wanted::new(schema, (asked.content, asked.defaults), asked.depth, selection))
 }
 
 /// Whether the client has the answer already.
@@ -235,63 +248,4 @@ fn leaf_answer(
     shaper.leaf(schema, leaf.schema, leaf.values.iter().map(ValueText::of), is_default);
     shaper.end(schema);
     json_response(StatusCode::OK, accepted.media, shaper.writer.out)
-}
-
-/// What the server says of itself: of the same form, made on the spot.
-fn library(
-    schema: &Schema,
-    target: &Target,
-    asked: &Reading<'_>,
-    accepted: Accepted,
-) -> Result<Response, Problem> {
-    let own = library_schema();
-    let wanted = wanted(own, target.node(), asked)?;
-    let content = library_content(schema);
-    let mut shaper = Shaper::new(accepted.form, own, target.node(), wanted);
-    let entries = entries_of(own, &content, &target.steps).ok_or_else(|| missing(own, target))?;
-    match entries {
-        Entries::Nodes(nodes) => {
-            if nodes.len() > 1 && accepted.form == Form::Xml {
-                return Err(Problem::invalid(
-                    "the resource has more than one entry: name one of them, or accept application/yang-data+json",
-                ));
-            }
-            nodes.into_iter().for_each(|node| put_node(&mut shaper, own, 1, node));
-        }
-        Entries::Leaf(leaf) => shaper.leaf(own, leaf.schema, leaf.values.iter().map(ValueText::of), false),
-    }
-    shaper.end(own);
-    let mut answer = json_response(StatusCode::OK, accepted.media, shaper.writer.out);
-    answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
-    Ok(answer)
-}
-
-/// What steps lead to in a value.
-enum Entries<'c> {
-    Nodes(Vec<&'c DataNode>),
-    Leaf(&'c Leaf),
-}
-
-fn entries_of<'c>(schema: &Schema, content: &'c Content, path: &[Step]) -> Option<Entries<'c>> {
-    let (step, below) = path.split_first()?;
-    if !schema.is_entry(step.node) {
-        return content.leaves.iter().find(|leaf| leaf.schema == step.node).map(Entries::Leaf);
-    }
-    let has_keys = |node: &&DataNode| match &step.chosen {
-        Chosen::Entry(keys) => keys.iter().all(|(key, value)| {
-            let leaf = node.content.leaves.iter().find(|leaf| leaf.schema == *key);
-            leaf.and_then(|leaf| leaf.values.first()).is_some_and(|stored| stored.text == value.text)
-        }),
-        Chosen::All | Chosen::Value(_) => true,
-    };
-    let nodes = content.children.iter().filter(|node| node.schema == step.node).filter(has_keys);
-    let nodes: Vec<_> = nodes.collect();
-    let first = nodes.first()?;
-    if below.is_empty() { Some(Entries::Nodes(nodes)) } else { entries_of(schema, &first.content, below) }
-}
-
-fn put_node(shaper: &mut Shaper, schema: &Schema, above: usize, node: &DataNode) {
-    if shaper.entry(schema, above, node.schema, &node.content.leaves) {
-        node.content.children.iter().for_each(|child| put_node(shaper, schema, above + 1, child));
-    }
 }

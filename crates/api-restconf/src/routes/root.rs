@@ -1,19 +1,20 @@
 //! Where RESTCONF is, and what it offers (RFC 8040, sections 3.1, 3.3 and 3.6).
 
-use api_http::{Content, Gives, Operation, Request, Response, accept, json_response, schema_reference};
+use api_http::{
+    Content, Given, Gives, Operation, Request, Response, accept, json_response, schema_reference,
+};
 use http::{HeaderValue, StatusCode, header};
 use lang_json::{ArrayWriter, ObjectWriter};
 use serde_json::json;
 
 use super::accepted;
-use crate::library::LIBRARY_REVISION;
-use crate::media::Form;
+use super::own::own;
+use crate::library::api_target;
 use crate::operation::{READ_REFUSALS, data_of, done, operation};
+use crate::params::{self, Reading};
 use crate::problem::Problem;
 use crate::state::Api;
 
-/// The namespace of the resources of the protocol itself.
-const NAMESPACE: &str = "urn:ietf:params:xml:ns:yang:ietf-restconf";
 /// Where RESTCONF is.
 const ROOT: &str = "/restconf";
 const XRD: &str = "application/xrd+xml";
@@ -75,21 +76,13 @@ fn links() -> Response {
 
 /// GET `{root}`
 pub(crate) const API: Operation = operation("root", "getRoot", "What RESTCONF offers of an anchor.")
+    .query(&[params::READ_ROOT])
     .gives(GIVES_ROOT)
     .refuses(READ_REFUSALS);
 
 /// RFC 8040 3.3, GET `{root}`
 pub(crate) async fn api(api: Api, request: Request) -> Result<Response, Problem> {
-    api.anchor(&request).await?;
-    let text = |form| match form {
-        Form::Json => format!(
-            "{{\"ietf-restconf:restconf\":{{\"data\":{{}},\"operations\":{{}},\"yang-library-version\":\"{LIBRARY_REVISION}\"}}}}"
-        ),
-        Form::Xml => format!(
-            "<restconf xmlns=\"{NAMESPACE}\"><data/><operations/><yang-library-version>{LIBRARY_REVISION}</yang-library-version></restconf>"
-        ),
-    };
-    answer(&request, text)
+    answer(&api, &request, &["restconf"]).await
 }
 
 /// GET `{root}/yang-library-version`
@@ -100,14 +93,7 @@ pub(crate) const LIBRARY_VERSION: Operation =
 
 /// RFC 8040 3.3.3, GET `{root}/yang-library-version`
 pub(crate) async fn library_version(api: Api, request: Request) -> Result<Response, Problem> {
-    api.anchor(&request).await?;
-    let text = |form| match form {
-        Form::Json => format!("{{\"ietf-restconf:yang-library-version\":\"{LIBRARY_REVISION}\"}}"),
-        Form::Xml => {
-            format!("<yang-library-version xmlns=\"{NAMESPACE}\">{LIBRARY_REVISION}</yang-library-version>")
-        }
-    };
-    answer(&request, text)
+    answer(&api, &request, &["restconf", "yang-library-version"]).await
 }
 
 /// GET `{root}/operations`
@@ -118,12 +104,7 @@ pub(crate) const OPERATIONS: Operation =
 
 /// RFC 8040 3.3.2, GET `{root}/operations`
 pub(crate) async fn operations(api: Api, request: Request) -> Result<Response, Problem> {
-    api.anchor(&request).await?;
-    let text = |form| match form {
-        Form::Json => "{\"ietf-restconf:operations\":{}}".to_owned(),
-        Form::Xml => format!("<operations xmlns=\"{NAMESPACE}\"/>"),
-    };
-    answer(&request, text)
+    answer(&api, &request, &["restconf", "operations"]).await
 }
 
 /// POST `{root}/operations/{operation}`
@@ -140,10 +121,11 @@ pub(crate) async fn invoke(api: Api, request: Request) -> Result<Response, Probl
     )))
 }
 
-/// What fits in a line, in the form that is accepted.
-fn answer(request: &Request, text: impl Fn(Form) -> String) -> Result<Response, Problem> {
+/// A resource of the API itself, as `ietf-restconf` describes it.
+async fn answer(api: &Api, request: &Request, path: &[&str]) -> Result<Response, Problem> {
     let accepted = accepted(request)?;
-    let mut answer = json_response(StatusCode::OK, accepted.media, text(accepted.form));
-    answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
-    Ok(answer)
+    let given = Given::of(request);
+    let asked = Reading::of(&given)?;
+    let anchor = api.anchor(request).await?;
+    own(anchor.schema(), &api_target(path), &asked, accepted)
 }

@@ -58,14 +58,38 @@ struct Stage {
 }
 
 /// The leaves of a record.
-struct RecordLeaves<'r, 'a>(&'r Record<'a>);
+struct RecordLeaves<'r, 'a> {
+    record: &'r Record<'a>,
+    choosing: Vec<NodeId>,
+}
 
 impl Leaves for RecordLeaves<'_, '_> {
     fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueText<'_>>)) {
-        for (leaf, values) in self.0.leaves() {
+        for (leaf, values) in self.record.leaves() {
             call(leaf, &mut values.map(|value| ValueText { kind: value.kind, text: value.text }));
         }
     }
+
+    fn choosing(&self) -> &[NodeId] {
+        &self.choosing
+    }
+}
+
+/// The containers and lists in an entry that lie in cases of choices. Cost: a look for each that its schema has.
+///
+/// # Errors
+///
+/// [`Fault`] if a page is missing.
+pub(super) fn choosing(tree: &Tree<'_>, parent: &Label, node: Option<NodeId>) -> Result<Vec<NodeId>, Fault> {
+    let schema = tree.schema();
+    let mut found = Vec::new();
+    for child in schema.children(node) {
+        let may_choose = schema.is_entry(*child) && !schema.node(*child).choices.is_empty();
+        if may_choose && tree.entries(parent, *child).next_label()?.is_some() {
+            found.push(*child);
+        }
+    }
+    Ok(found)
 }
 
 impl Walk {
@@ -164,7 +188,9 @@ impl Stage {
                 return Ok(Step::More);
             }
             let Some((label, record)) = cursor.next()? else { return Ok(Step::Done(true)) };
-            let leaves = RecordLeaves(&record);
+            let reports_all = self.shaper.reports_all();
+            let choosing = if reports_all { choosing(tree, &label, record.node())? } else { Vec::new() };
+            let leaves = RecordLeaves { record: &record, choosing };
             let Some(node) = record.node() else {
                 self.shaper.top(schema, &leaves);
                 self.at = Some((label, false));

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use api_http::{Given as Parameters, Operation, Request, Response, empty_response, entity_tag};
+use api_http::{Given as Parameters, Operation, Request, Response, date_value, empty_response, entity_tag};
 use http::{HeaderValue, StatusCode, header};
 use lang_yang::Schema;
 use model_config::{Anchor, Written};
 
 use super::body::{Keys, read, single};
 use super::change::{Change, Spot, merge_all, replace_all};
-use super::conditions::{Demands, state_of};
+use super::conditions::{Demands, seconds_of, state_of};
 use super::place::{root_of, segments_of};
 use crate::identifier::Segment;
 use crate::library::is_library;
@@ -89,7 +89,11 @@ impl<'r> Write<'r> {
     /// The answer to a change.
     fn answer(&self, status: StatusCode, written: &Written) -> Response {
         let mut answer = empty_response(status);
-        answer.headers_mut().insert(header::ETAG, entity_tag(state_of(&self.anchor, written.version), 0));
+        let headers = answer.headers_mut();
+        headers.insert(header::ETAG, entity_tag(state_of(&self.anchor, written.version), 0));
+        if let Some(date) = date_value(seconds_of(written.at)) {
+            headers.insert(header::LAST_MODIFIED, date);
+        }
         answer
     }
 

@@ -160,7 +160,7 @@ fn defaults_are_shown_as_asked() {
     let tagged = Asked { fields: Some("mode;item/size"), ..defaults(Defaults::ReportAllTagged) };
     check(
         &tagged,
-        r#"{"m:top":{"mode":"auto","@mode":{"ietf-netconf-with-defaults:default":true},"item":[{"id":"a","size":"1","@size":{"ietf-netconf-with-defaults:default":true}},{"id":"b","size":"1","@size":{"ietf-netconf-with-defaults:default":true}}]}}"#,
+        r#"{"m:top":{"mode":"auto","@mode":{"ietf-netconf-with-defaults:default":true},"item":[{"id":"a","size":"1"},{"id":"b","size":"1","@size":{"ietf-netconf-with-defaults:default":true}}]}}"#,
     );
     let mode = Asked { fields: Some("mode"), ..defaults(Defaults::ReportAllTagged) };
     assert_eq!(

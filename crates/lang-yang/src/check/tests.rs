@@ -22,6 +22,9 @@ fn module(name: &str, prefix: &str) -> Module {
         namespace: format!("urn:{name}").into(),
         prefix: prefix.into(),
         is_implemented: true,
+        features: Box::default(),
+        submodules: Box::default(),
+        deviations: Box::default(),
     }
 }
 

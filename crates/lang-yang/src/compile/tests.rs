@@ -96,16 +96,21 @@ fn modules_augment_and_deviate_each_other() {
         panic!("uint8")
     };
     assert_eq!(**ranges, [1..=5]);
+    let deviations = |name: &str| &schema.module(schema.module_named(name).unwrap()).deviations;
+    assert_eq!(deviations("a").iter().map(|name| &**name).collect::<Vec<_>>(), ["c"]);
+    assert!(deviations("b").is_empty() && deviations("c").is_empty());
 }
 
 #[test]
 fn submodules_are_part_of_their_module() {
     let a = module("a", "include s; include s2; container c { uses g; }");
     let s = "submodule s { yang-version 1.1; belongs-to a { prefix p; } include s2; grouping g { leaf x { type p:t; } } }";
-    let s2 = "submodule s2 { yang-version 1.1; belongs-to a { prefix a; } typedef t { type boolean; } leaf top { type t; } }";
+    let s2 = "submodule s2 { yang-version 1.1; belongs-to a { prefix a; } revision 2024-05-06; typedef t { type boolean; } leaf top { type t; } }";
     let schema = schema_of(&[("a", &a), ("s", s), ("s2", s2)], Features::All);
     assert_eq!(schema.modules.len(), 1);
     assert_eq!(paths(&schema), ["/a:c", "/a:c/x", "/a:top"]);
+    let submodules: Vec<_> = schema.modules[0].submodules.iter().map(|(name, at)| (&**name, &**at)).collect();
+    assert_eq!(submodules, [("s", ""), ("s2", "2024-05-06")]);
 }
 
 #[test]
@@ -121,6 +126,8 @@ fn features_are_on_unless_others_are_listed() {
     assert_eq!(of(Features::All), ["/a:x", "/a:y"]);
     assert_eq!(of(listed(&["g"])), ["/a:y", "/a:z"]);
     assert_eq!(of(listed(&[])), ["/a:z"]);
+    let on = |features| schema_of(&[("a", &a)], features).modules[0].features.join(" ");
+    assert_eq!((&*on(Features::All), &*on(listed(&["g"])), &*on(listed(&[]))), ("f g", "g", ""));
     let files = [file("a", &a)];
     let error = compile(&files, &CompileOptions { features: listed(&["h"]) }).unwrap_err();
     assert!(error.message.contains("\"h\""), "{error}");
@@ -185,6 +192,36 @@ fn choices_are_flat_and_told_by_their_nodes() {
     assert!(b[0] == a[0] && d[0] == a[0], "around the inner choice");
     assert!(b[1].0 == d[1].0 && b[1].1 != d[1].1 && b[1].0 != a[0].0);
     assert!(f[0].0 == a[0].0 && f[0].1 != a[0].1);
+}
+
+#[test]
+fn default_cases_count_until_another_is_chosen() {
+    let a = module(
+        "a",
+        "choice one { default y; case x { leaf p { type int8; } } case y { leaf q { type int8; default 1; } \
+         choice two { default s; leaf r { type int8; default 2; } container s { leaf t { type int8; default 3; } } } } }",
+    );
+    let schema = schema_of(&[("a", &a)], Features::All);
+    let id = |name: &str| schema.by_name(name)[0];
+    let defaults =
+        |name: &str| schema.node(id(name)).choices.iter().map(|within| within.is_default).collect::<Vec<_>>();
+    assert_eq!((defaults("p"), defaults("q")), (vec![false], vec![true]));
+    assert_eq!((defaults("r"), defaults("s"), defaults("t")), (vec![true, false], vec![true, true], vec![]));
+    let counts = |name: &str, present: &[&str]| {
+        let present = || present.iter().map(|name| id(name));
+        schema.node(id(name)).choices.iter().all(|case| schema.is_chosen(case, present()))
+    };
+    for (present, counting) in [
+        (&[][..], [false, true, false, true]),
+        (&["p"], [true, false, false, false]),
+        (&["q"], [false, true, false, true]),
+        (&["r"], [false, true, true, false]),
+        (&["s"], [false, true, false, true]),
+    ] {
+        let found = ["p", "q", "r", "s"].map(|name| counts(name, present));
+        assert_eq!(found, counting, "{present:?}");
+    }
+    assert!(schema.holds_defaults(id("s")));
 }
 
 #[test]

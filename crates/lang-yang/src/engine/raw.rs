@@ -113,6 +113,15 @@ pub(crate) fn defaults(node: &SchemaNode<'_>) -> Option<Vec<Box<str>>> {
     }
 }
 
+/// The names of the modules that deviate from one.
+pub(crate) fn deviations(module: &SchemaModule<'_>) -> Vec<Box<str>> {
+    // SAFETY: the module is of a compiled context; a sized array of pointers to modules of the same context, which have names.
+    unsafe {
+        let others = array((*module.as_raw()).deviated_by).iter().filter_map(|other| other.as_ref());
+        others.filter_map(|other| optional_text(other.name)).map(Into::into).collect()
+    }
+}
+
 /// An identity, and those that name it as their base.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct IdentityOf {

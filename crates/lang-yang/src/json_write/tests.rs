@@ -71,6 +71,40 @@ fn all_defaults_are_written() {
 }
 
 #[test]
+fn defaults_of_default_cases_are_written() {
+    let schema = SchemaBuilder::new("m", "m")
+        .container("c", |c| {
+            c.choice_or(
+                &[
+                    |case| case.leaf_or("a", string(), "1"),
+                    |case| {
+                        case.leaf_or("b", string(), "2").choice_or(
+                            &[
+                                |case| case.container("d", |d| d.leaf_or("e", string(), "3")),
+                                |case| case.leaf("f", string()),
+                            ],
+                            0,
+                        )
+                    },
+                ],
+                1,
+            )
+        })
+        .build();
+    for (text, expected) in [
+        (r#"{"m:c":{}}"#, r#"{"m:c":{"b":"2","d":{"e":"3"}}}"#),
+        (r#"{"m:c":{"a":"x"}}"#, r#"{"m:c":{"a":"x"}}"#),
+        (r#"{"m:c":{"f":"x"}}"#, r#"{"m:c":{"f":"x","b":"2"}}"#),
+    ] {
+        let content = read_json(&schema, None, text.as_bytes(), &ReadOptions::RFC7951).unwrap();
+        let mut out = Vec::new();
+        let style = Style { defaults: Defaults::All, ..Style::RFC7951 };
+        write_content_json(&schema, &content, style, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+    }
+}
+
+#[test]
 fn defaults_are_tagged() {
     let tag = r#"{"ietf-netconf-with-defaults:default":true}"#;
     check(

@@ -9,8 +9,8 @@ pub(super) fn holders(nodes: &[SchemaNode]) -> Box<[bool]> {
         let below = || {
             let mut children = node.children.iter().map(|child| child.0 as usize);
             children.any(|child| {
-                let is_chosen = nodes.get(child).is_some_and(|child| child.choices.is_empty());
-                is_chosen && holds.get(child).copied().unwrap_or(false)
+                let is_default = |child: &SchemaNode| child.choices.iter().all(|case| case.is_default);
+                nodes.get(child).is_some_and(is_default) && holds.get(child).copied().unwrap_or(false)
             })
         };
         let holds_some = match &node.kind {

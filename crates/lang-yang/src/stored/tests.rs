@@ -1,7 +1,7 @@
 //! Schemas as bytes and back.
 
-use crate::schema::Schema;
-use crate::testing::schema_of_every_type as schema;
+use crate::schema::{InCase, NodeId, Schema};
+use crate::testing::{SchemaBuilder, schema_of_every_type as schema, string};
 
 #[test]
 fn what_is_written_is_read() {
@@ -20,6 +20,53 @@ fn what_is_written_is_read() {
 }
 
 #[test]
+fn choices_and_what_modules_say_of_themselves_are_read() {
+    let text = |text: &str| Box::<str>::from(text);
+    let built = SchemaBuilder::new("m", "m")
+        .top(|top| top.choice_or(&[|case| case.leaf("a", string()), |case| case.leaf("b", string())], 1))
+        .build();
+    let mut modules = built.modules;
+    modules[0].features = [text("f"), text("g")].into();
+    modules[0].submodules = [(text("part"), text("2024-01-01")), (text("other"), text(""))].into();
+    modules[0].deviations = [text("d")].into();
+    let schema = Schema::new(7, modules, built.nodes, built.top, built.identities);
+    let read = Schema::decode(&schema.encode()).unwrap();
+    assert_eq!(read, schema);
+    let is_default = |name: &str| read.node(read.by_name(name)[0]).choices[0].is_default;
+    assert!(!is_default("a") && is_default("b"));
+}
+
+/// A schema of one container with a leaf in a choice, as version 1 was written.
+#[test]
+fn the_first_form_is_read() {
+    let mut bytes = vec![1];
+    bytes.extend_from_slice(&7_u128.to_le_bytes());
+    let number = |bytes: &mut Vec<u8>, number: u32| bytes.extend_from_slice(&number.to_le_bytes());
+    let text = |bytes: &mut Vec<u8>, text: &str| {
+        bytes.extend_from_slice(&u32::try_from(text.len()).unwrap().to_le_bytes());
+        bytes.extend_from_slice(text.as_bytes());
+    };
+    number(&mut bytes, 1);
+    ["m", "", "urn:m", "m"].iter().for_each(|part| text(&mut bytes, part));
+    bytes.push(1);
+    // No identities, no patterns, no types.
+    (0..3).for_each(|_| number(&mut bytes, 0));
+    number(&mut bytes, 1);
+    text(&mut bytes, "c");
+    bytes.extend_from_slice(&[0, 0, 0, 0, 0, 0]);
+    // A container without presence, without children, in the only case of a choice.
+    bytes.extend_from_slice(&[0, 0]);
+    [0, 1, 3, 4].iter().for_each(|part| number(&mut bytes, *part));
+    bytes.extend_from_slice(&[1, 0]);
+    // The top.
+    [1, 0].iter().for_each(|part| number(&mut bytes, *part));
+    let read = Schema::decode(&bytes).unwrap();
+    assert_eq!(read.path(NodeId(0)), "/m:c");
+    assert_eq!(&*read.node(NodeId(0)).choices, [InCase { choice: 3, case: 4, is_default: false }]);
+    assert_eq!(read.encode()[0], 2);
+}
+
+#[test]
 fn bytes_of_another_form_are_refused() {
     let mut bytes = schema().encode();
     for length in 0..bytes.len() {
@@ -28,8 +75,10 @@ fn bytes_of_another_form_are_refused() {
     bytes.push(0);
     Schema::decode(&bytes).expect_err("too long");
     bytes.pop();
-    bytes[0] += 1;
-    Schema::decode(&bytes).expect_err("another version");
+    for version in [0, 1, 3] {
+        bytes[0] = version;
+        Schema::decode(&bytes).expect_err("another version");
+    }
 }
 
 #[test]
