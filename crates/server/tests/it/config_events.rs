@@ -13,7 +13,7 @@ const MODULE: &str = "module shop { namespace 'urn:shop'; prefix s; container sh
     list item { key name; leaf name { type string; } leaf count { type uint32; } } } }";
 const ANCHOR: &str = "/cps/api/v2/dataspaces/d/anchors/a";
 
-fn upload(server: &Server, path: &str, file: &str, text: &str) -> u16 {
+pub(crate) fn upload(server: &Server, path: &str, file: &str, text: &str) -> u16 {
     let body = format!(
         "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{file}\"\r\n\r\n{text}\r\n--x--\r\n"
     );

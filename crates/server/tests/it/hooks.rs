@@ -38,14 +38,14 @@ const ROUNDS: u64 = 4;
 const LIFE_MS: u64 = 700;
 
 /// Random numbers of a seed (xorshift).
-struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(RandomState::new().hash_one(0) | 1)
     }
 
-    fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -172,7 +172,7 @@ fn try_put(address: SocketAddr, body: &str) -> Option<u16> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a switch of the test run itself")]
-fn rounds() -> u64 {
+pub(crate) fn rounds() -> u64 {
     std::env::var("TWINFOLD_KILL_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().unwrap())
 }
 

@@ -13,6 +13,7 @@ mod auth;
 mod backup;
 mod clients;
 mod config_events;
+mod config_kills;
 mod faults;
 mod formats;
 mod graphs;
