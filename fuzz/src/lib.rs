@@ -66,6 +66,7 @@ pub const TARGETS: &[Target] = &[
     http::CREDENTIALS,
     restconf::PATH,
     restconf::FIELDS,
+    restconf::PATCH,
     ngsi_ld::ENTITY,
     ngsi_ld::FRAGMENT,
     ngsi_ld::ATTRIBUTE,

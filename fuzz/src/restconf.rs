@@ -1,4 +1,4 @@
-//! RESTCONF: paths of resources, expressions of fields.
+//! RESTCONF: paths of resources, expressions of fields, lists of edits.
 
 use crate::{Target, texts};
 
@@ -6,6 +6,9 @@ use crate::{Target, texts};
 pub(crate) const PATH: Target = Target { name: "restconf_path", run: path, seeds: path_seeds };
 /// Parameters of reads.
 pub(crate) const FIELDS: Target = Target { name: "restconf_fields", run: fields, seeds: field_seeds };
+
+/// YANG Patch in both forms: what is read of XML is a document by itself.
+pub(crate) const PATCH: Target = Target { name: "restconf_patch", run: patch, seeds: patch_seeds };
 
 fn path_seeds() -> Vec<Vec<u8>> {
     texts(&[
@@ -38,4 +41,15 @@ fn fields(bytes: &[u8]) {
     if let Some(depth) = api_restconf::testing::depth(text) {
         assert!(depth.is_none_or(|depth| depth > 0), "levels are counted from one");
     }
+}
+
+fn patch_seeds() -> Vec<Vec<u8>> {
+    texts(&[
+        r#"{"ietf-yang-patch:yang-patch":{"patch-id":"p","comment":"c","edit":[{"edit-id":"1","operation":"insert","target":"/a=1","where":"before","point":"/a=2","value":{"m:a":[{"b":1}]}}]}}"#,
+        r#"<yang-patch xmlns="urn:ietf:params:xml:ns:yang:ietf-yang-patch" xmlns:x="urn:x"><patch-id>p&amp;</patch-id><edit><edit-id>1</edit-id><operation>replace</operation><target>/x:a</target><value><x:a c='"'>1<b/></x:a></value></edit></yang-patch>"#,
+    ])
+}
+
+fn patch(bytes: &[u8]) {
+    api_restconf::testing::patch(bytes);
 }

@@ -13,6 +13,7 @@ mod names;
 mod fields;
 mod params;
 mod target;
+mod patch;
 mod library;
 mod writer;
 mod shape;
@@ -30,7 +31,7 @@ use api_http::{Document, FrontEnd};
 use http::Method;
 
 use problem::refuse;
-use routes::{data, docs, root, writing};
+use routes::{data, docs, patching, root, writing};
 use table::{Table, of_anchor};
 
 const PREFIX: &str = "/restconf";
@@ -78,10 +79,10 @@ fn data_routes(table: &mut Table<'_>) {
     table.both(Method::GET, all, &data::GET_ALL, data::get);
     table.both(Method::POST, all, &writing::CREATE_TOP, writing::create);
     table.both(Method::PUT, all, &writing::REPLACE_ALL, writing::replace_all_data);
-    table.both(Method::PATCH, all, &writing::MERGE_ALL, writing::merge_all_data);
+    table.both(Method::PATCH, all, &writing::MERGE_ALL, patching::merge_all_data);
     table.both(Method::GET, one, &data::GET, data::get);
     table.both(Method::POST, one, &writing::CREATE, writing::create);
     table.both(Method::PUT, one, &writing::REPLACE, writing::replace);
-    table.both(Method::PATCH, one, &writing::MERGE, writing::merge);
+    table.both(Method::PATCH, one, &writing::MERGE, patching::merge);
     table.both(Method::DELETE, one, &writing::DELETE, writing::delete);
 }

@@ -15,11 +15,12 @@ use crate::target::{Chosen, Step, Target};
 /// The revision of `ietf-yang-library` that is served, as `yang-library-version` says it.
 pub(crate) const LIBRARY_REVISION: &str = "2019-01-04";
 /// The capabilities of the protocol (RFC 8040, section 9.1.1).
-const CAPABILITIES: [&str; 4] = [
+const CAPABILITIES: [&str; 5] = [
     "urn:ietf:params:restconf:capability:defaults:1.0?basic-mode=explicit",
     "urn:ietf:params:restconf:capability:depth:1.0",
     "urn:ietf:params:restconf:capability:fields:1.0",
     "urn:ietf:params:restconf:capability:with-defaults:1.0",
+    "urn:ietf:params:restconf:capability:yang-patch:1.0",
 ];
 
 /// The name of the one module set, and of the one schema.

@@ -6,6 +6,10 @@ use api_http::{MediaType, Request, accept};
 pub(crate) const YANG_JSON: MediaType = "application/yang-data+json";
 /// Data as XML.
 pub(crate) const YANG_XML: MediaType = "application/yang-data+xml";
+/// An ordered list of edits as JSON (RFC 8072).
+const PATCH_JSON: MediaType = "application/yang-patch+json";
+/// The same as XML.
+const PATCH_XML: MediaType = "application/yang-patch+xml";
 const JSON: MediaType = "application/json";
 const XML: MediaType = "application/xml";
 
@@ -36,7 +40,7 @@ impl Accepted {
     /// What the header `Accept` prefers; without one, what the request itself is written in. `None`: nothing that is offered. Cost: no
     /// allocation.
     pub(crate) fn of(request: &Request) -> Option<Self> {
-        let sent = request.content_type().and_then(Form::of_media);
+        let sent = request.content_type().and_then(|media| Form::of_media(media).or(Form::of_patch(media)));
         let offered = if sent == Some(Form::Xml) { &OFFERED_TO_XML } else { &OFFERED };
         Self::among(request.header("accept"), offered)
     }
@@ -53,6 +57,17 @@ impl Accepted {
 }
 
 impl Form {
+    /// The form of a YANG Patch of this media type.
+    pub(crate) fn of_patch(media: &str) -> Option<Self> {
+        if media.eq_ignore_ascii_case(PATCH_JSON) {
+            Some(Self::Json)
+        } else if media.eq_ignore_ascii_case(PATCH_XML) {
+            Some(Self::Xml)
+        } else {
+            None
+        }
+    }
+
     /// The form of a media type, without its parameters.
     pub(crate) fn of_media(media: &str) -> Option<Self> {
         let is = |names: [&str; 2]| names.iter().any(|name| media.eq_ignore_ascii_case(name));
@@ -103,5 +118,6 @@ mod tests {
         check(None, Some("application/yang-data+xml; charset=utf-8"), Some(YANG_XML));
         check(Some("*/*"), Some("application/xml"), Some(YANG_XML));
         check(None, Some("application/yang-data+json"), Some(YANG_JSON));
+        check(None, Some("application/yang-patch+xml"), Some(YANG_XML));
     }
 }

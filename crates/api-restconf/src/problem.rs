@@ -237,7 +237,15 @@ impl Problem {
         let mut out = String::new();
         let mut message = ObjectWriter::begin(&mut out);
         let mut errors = ObjectWriter::begin(message.literal("\"ietf-restconf:errors\":"));
-        let mut list = ArrayWriter::begin(errors.literal("\"error\":"));
+        self.put_json(errors.literal("\"error\":"));
+        errors.end();
+        message.end();
+        out
+    }
+
+    /// Appends the list of errors that it is alone in.
+    pub(crate) fn put_json(&self, out: &mut String) {
+        let mut list = ArrayWriter::begin(out);
         let mut error = ObjectWriter::begin(list.item());
         error.string("error-type", self.layer.name());
         error.string("error-tag", self.tag.name());
@@ -250,17 +258,22 @@ impl Problem {
         error.string("error-message", &self.message);
         error.end();
         list.end();
-        errors.end();
-        message.end();
-        out
     }
 
     fn xml(&self) -> String {
-        let mut out = format!("<errors xmlns=\"{NAMESPACE}\"><error>");
-        element_into(&mut out, "error-type", self.layer.name());
-        element_into(&mut out, "error-tag", self.tag.name());
+        let mut out = format!("<errors xmlns=\"{NAMESPACE}\">");
+        self.put_xml(&mut out);
+        out.push_str("</errors>");
+        out
+    }
+
+    /// Appends the element `error`.
+    pub(crate) fn put_xml(&self, out: &mut String) {
+        out.push_str("<error>");
+        element_into(out, "error-type", self.layer.name());
+        element_into(out, "error-tag", self.tag.name());
         if let Some(app_tag) = self.app_tag {
-            element_into(&mut out, "error-app-tag", app_tag);
+            element_into(out, "error-app-tag", app_tag);
         }
         if let Some(path) = &self.path {
             out.push_str("<error-path");
@@ -268,16 +281,15 @@ impl Problem {
                 out.push_str(" xmlns:");
                 out.push_str(module);
                 out.push_str("=\"");
-                escape_into(&mut out, namespace);
+                escape_into(out, namespace);
                 out.push('"');
             }
             out.push('>');
-            escape_into(&mut out, &path.for_xml());
+            escape_into(out, &path.for_xml());
             out.push_str("</error-path>");
         }
-        element_into(&mut out, "error-message", &self.message);
-        out.push_str("</error></errors>");
-        out
+        element_into(out, "error-message", &self.message);
+        out.push_str("</error>");
     }
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod data;
 mod body;
 mod change;
 pub(crate) mod writing;
+pub(crate) mod patching;
 
 use api_http::Request;
 

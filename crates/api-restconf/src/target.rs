@@ -40,7 +40,16 @@ impl Target {
     ///
     /// 400: a name that is no node there, keys where none belong or too few, a value that is none of its type. The path says where.
     pub(crate) fn of(schema: &Schema, segments: &[Segment<'_>]) -> Result<Self, Problem> {
-        let mut target = Self::default();
+        Self::default().below(schema, segments)
+    }
+
+    /// What a path means that goes on from here.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Target::of`].
+    pub(crate) fn below(self, schema: &Schema, segments: &[Segment<'_>]) -> Result<Self, Problem> {
+        let mut target = self;
         for segment in segments {
             let step = target.step(schema, segment).map_err(|problem| problem.at(target.path(schema)))?;
             if let Some(above) = target.steps.last() {

@@ -5,7 +5,9 @@ use lang_yang::Schema;
 use crate::fields::{Selection, parse_fields};
 use crate::identifier::parse_identifier;
 use crate::library::library_schema;
+use crate::media::Form;
 use crate::params::parse_depth;
+use crate::patch::{NAMESPACE, parse_patch};
 use crate::place::ErrorPath;
 use crate::target::Target;
 
@@ -34,6 +36,25 @@ pub fn fields(text: &str) -> bool {
 /// Reads how many levels are asked for: `None` if the text says nothing, `Some(None)` for all.
 pub fn depth(text: &str) -> Option<Option<u16>> {
     parse_depth(text).ok()
+}
+
+/// Reads a list of edits in both forms; whether it is one.
+///
+/// # Panics
+///
+/// If a value of XML cannot be sent as the value of a patch again.
+pub fn patch(bytes: &[u8]) -> bool {
+    const DEPTH_MAX: usize = 16;
+    let json = parse_patch(Form::Json, bytes, DEPTH_MAX);
+    let xml = parse_patch(Form::Xml, bytes, DEPTH_MAX);
+    for value in xml.iter().flat_map(|patch| &patch.edits).filter_map(|edit| edit.value.as_ref()) {
+        let again = format!(
+            "<p:yang-patch xmlns:p=\"{NAMESPACE}\"><p:patch-id/><p:edit><p:edit-id/><p:operation>merge</p:operation>\
+             <p:target>/</p:target><p:value>{value}</p:value></p:edit></p:yang-patch>"
+        );
+        assert!(parse_patch(Form::Xml, again.as_bytes(), DEPTH_MAX).is_ok(), "{value}");
+    }
+    json.is_ok() || xml.is_ok()
 }
 
 /// Spells a place in the data for XML.

@@ -138,6 +138,23 @@ impl Pages {
         Ok(())
     }
 
+    /// The same view, apart: pages that are added to it by [`Pages::pin_written`] are seen through it alone. Cost: O(pages used so far).
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        Self { cache: Arc::clone(&self.cache), pinned: Mutex::new(self.pinned.lock().clone()) }
+    }
+
+    /// Adds pages that [`crate::apply`] has just made, here and not to the cache: for trees that may never be stored. What is no page is
+    /// left out. Cost: O(pages).
+    pub fn pin_written(&self, pages: &[(PageId, Bytes)]) {
+        let mut pinned = self.pinned.lock();
+        for (id, bytes) in pages {
+            if let Ok(page) = Page::trusted(bytes.clone()) {
+                pinned.insert(*id, page);
+            }
+        }
+    }
+
     /// Lets go of all pages, so that a long read holds on to few: cursors go on, for they hold what they are in themselves.
     pub fn release(&self) {
         self.pinned.lock().clear();

@@ -33,6 +33,11 @@ impl<'a> Tree<'a> {
         self.schema
     }
 
+    /// Its pages.
+    pub fn pages(&self) -> &'a Pages {
+        self.pages
+    }
+
     /// The root.
     pub fn root(&self) -> &'a Root {
         self.root

@@ -49,7 +49,7 @@ targets! {
     yang_text yang_archive yang_pattern yang_schema yang_value
     yang_json yang_xml
     parameters percent route headers egress_url credentials
-    restconf_path restconf_fields
+    restconf_path restconf_fields restconf_patch
     ngsi_ld_entity ngsi_ld_fragment ngsi_ld_attribute ngsi_ld_q ngsi_ld_types ngsi_ld_scopes ngsi_ld_geometry ngsi_ld_time
     ngsi_ld_parameters ngsi_ld_query_body ngsi_ld_link ngsi_ld_batch ngsi_ld_past
     cps_parameters cps_bodies

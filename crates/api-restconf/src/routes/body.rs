@@ -54,6 +54,23 @@ pub(super) fn read(
     (limits, keys): (&Limits, Keys),
 ) -> Result<Content, Problem> {
     let form = form_of(request)?;
+    if request.body.is_empty() {
+        return Err(Problem::protocol(Tag::MalformedMessage, "the body is empty: it must give the data"));
+    }
+    read_text(schema, above, ("the body", form, &request.body), (limits, keys))
+}
+
+/// The same of a text, which messages call by this name.
+///
+/// # Errors
+///
+/// 400, 413.
+pub(super) fn read_text(
+    schema: &Schema,
+    above: &[Step],
+    (name, form, text): (&str, Form, &[u8]),
+    (limits, keys): (&Limits, Keys),
+) -> Result<Content, Problem> {
     let options = ReadOptions {
         envelopes: DATA,
         outermost_without_keys: keys == Keys::OfPath,
@@ -61,15 +78,12 @@ pub(super) fn read(
         nodes_max: limits.body_nodes_max,
         ..ReadOptions::RFC7951
     };
-    if request.body.is_empty() {
-        return Err(Problem::protocol(Tag::MalformedMessage, "the body is empty: it must give the data"));
-    }
     let parent = above.last().map(|step| step.node);
     let content = match form {
-        Form::Json => read_json(schema, parent, &request.body, &options),
-        Form::Xml => read_xml(schema, parent, &request.body, &options),
+        Form::Json => read_json(schema, parent, text, &options),
+        Form::Xml => read_xml(schema, parent, text, &options),
     };
-    content.map_err(|error| refused(schema, above, &error))
+    content.map_err(|error| refused(schema, above, (name, &error)))
 }
 
 /// The form that a body is in.
@@ -185,7 +199,7 @@ fn other(schema: &Schema, leaf: NodeId, wanted: &Value) -> Problem {
 }
 
 /// Words what is wrong with a body.
-fn refused(schema: &Schema, above: &[Step], error: &DataError) -> Problem {
+fn refused(schema: &Schema, above: &[Step], (name, error): (&str, &DataError)) -> Problem {
     let tag = match &error.problem {
         DataProblem::Syntax(_) => Tag::MalformedMessage,
         DataProblem::UnknownNode { .. } => Tag::UnknownElement,
@@ -200,7 +214,7 @@ fn refused(schema: &Schema, above: &[Step], error: &DataError) -> Problem {
         DataProblem::TooDeep { .. } | DataProblem::TooMany { .. } => Tag::TooBig,
     };
     let message =
-        format!("the body, line {} column {}: {}", error.place.line, error.place.column, error.problem);
+        format!("{name}, line {} column {}: {}", error.place.line, error.place.column, error.problem);
     let problem = match tag {
         Tag::MalformedMessage => Problem::protocol(tag, message),
         _ => Problem::application(tag, message),

@@ -55,6 +55,25 @@ impl Spot {
         (above, step): (&[Step], &Step),
     ) -> Result<Option<Self>, Problem> {
         let Some(insert) = insert else { return Ok(None) };
+        let point = |text: &str| {
+            let segments = parse_identifier(text)
+                .map_err(|error| Problem::invalid(format!("parameter point: {error}")))?;
+            Target::of(schema, &segments)
+        };
+        Self::with(schema, insert, point, (above, step)).map(Some)
+    }
+
+    /// The same, where points are found by `target`.
+    ///
+    /// # Errors
+    ///
+    /// As of [`Spot::of`], and those of `target`.
+    pub(super) fn with(
+        schema: &Schema,
+        insert: Insert<'_>,
+        target: impl Fn(&str) -> Result<Target, Problem>,
+        (above, step): (&[Step], &Step),
+    ) -> Result<Self, Problem> {
         let (NodeKind::List { user_ordered, .. } | NodeKind::LeafList { user_ordered, .. }) =
             schema.node(step.node).kind
         else {
@@ -63,13 +82,13 @@ impl Spot {
         if !user_ordered {
             return Err(not_ordered(schema, step.node));
         }
-        let entry = |text| point(schema, text, (above, step));
-        Ok(Some(match insert {
+        let entry = |text| entry_of(schema, &target(text)?, (above, step));
+        Ok(match insert {
             Insert::First => Self::First,
             Insert::Last => Self::Last,
             Insert::Before(text) => Self::Before(entry(text)?),
             Insert::After(text) => Self::After(entry(text)?),
-        }))
+        })
     }
 
     fn position(&self, above: &[Step]) -> Position {
@@ -91,18 +110,15 @@ impl Spot {
     }
 }
 
-/// The entry that a `point` names.
-fn point(schema: &Schema, text: &str, (above, step): (&[Step], &Step)) -> Result<Step, Problem> {
-    let segments =
-        parse_identifier(text).map_err(|error| Problem::invalid(format!("parameter point: {error}")))?;
-    let target = Target::of(schema, &segments)?;
-    let path = target.path(schema).text;
+/// The entry that a `point` names, beside another.
+fn entry_of(schema: &Schema, target: &Target, (above, step): (&[Step], &Step)) -> Result<Step, Problem> {
     match target.steps.split_last() {
         Some((last, before)) if before == above && last.node == step.node && last.chosen != Chosen::All => {
             Ok(last.clone())
         }
         _ => Err(Problem::invalid(format!(
-            "parameter point: {path:?} is no entry of the list that the new one comes to, {}",
+            "point: {:?} is no entry of the list that the other one is to be in, {}",
+            target.path(schema).text,
             schema.path(step.node)
         ))),
     }
@@ -110,7 +126,7 @@ fn point(schema: &Schema, text: &str, (above, step): (&[Step], &Step)) -> Result
 
 fn not_ordered(schema: &Schema, node: NodeId) -> Problem {
     Problem::invalid(format!(
-        "parameter insert: {} is no list or leaf-list with ordered-by user, so its entries have no order to choose",
+        "insert: {} is no list or leaf-list with ordered-by user, so its entries have no order to choose",
         schema.path(node)
     ))
 }
@@ -178,13 +194,46 @@ impl<'r> Change<'r> {
         }
     }
 
+    /// Edits that merge what is given into the resource, or make it (YANG Patch).
+    pub(super) fn merge_or_make(&self, tree: &Tree<'_>, given: &Given) -> Edits {
+        self.check_parent(tree)?;
+        self.judge(self.is_there(tree)?)?;
+        match given {
+            Given::Node(nodes) => {
+                Ok(vec![Edit::Merge { parent: self.parent(), nodes: shared(nodes), options: MERGED }])
+            }
+            Given::Leaf(leaf, value) => self.set(tree, *leaf, value),
+            Given::Nothing => Ok(Vec::new()),
+        }
+    }
+
+    /// Edits that make the resource, which must not be there, in something that is (YANG Patch).
+    pub(super) fn make(&self, tree: &Tree<'_>, given: &Given) -> Edits {
+        self.check_parent(tree)?;
+        self.create(tree, given)
+    }
+
+    /// Edits that give the resource, an entry that must be there, another place (YANG Patch).
+    pub(super) fn shift(&self, tree: &Tree<'_>) -> Edits {
+        self.check_there(tree)?;
+        self.check_point(tree)?;
+        let Some(to) = self.position() else { return Ok(Vec::new()) };
+        match &self.step.chosen {
+            Chosen::Value(value) => self.set(tree, self.step.node, value),
+            Chosen::All | Chosen::Entry(_) => {
+                Ok(vec![Edit::Move { entry: Place::Steps(steps(&self.path())), to }])
+            }
+        }
+    }
+
+    /// Edits that remove the resource if it is there (YANG Patch).
+    pub(super) fn remove(&self, tree: &Tree<'_>) -> Edits {
+        if self.is_there(tree)? { self.delete(tree) } else { Ok(Vec::new()) }
+    }
+
     /// Edits that remove the resource, which must be there.
     pub(super) fn delete(&self, tree: &Tree<'_>) -> Edits {
-        let is_there = self.is_there(tree)?;
-        self.judge(is_there)?;
-        if !is_there {
-            return refuse(Problem::application(Tag::DataMissing, "the resource does not exist"));
-        }
+        self.check_there(tree)?;
         if tree.schema().is_entry(self.step.node) {
             return Ok(vec![Edit::Delete { entry: Place::Steps(steps(&self.path())) }]);
         }
@@ -223,12 +272,21 @@ impl<'r> Change<'r> {
         ))
     }
 
+    fn check_there(&self, tree: &Tree<'_>) -> Result<(), Refusal<Problem>> {
+        let is_there = self.is_there(tree)?;
+        self.judge(is_there)?;
+        if is_there {
+            return Ok(());
+        }
+        refuse(Problem::application(Tag::DataMissing, "the resource does not exist"))
+    }
+
     fn check_point(&self, tree: &Tree<'_>) -> Result<(), Refusal<Problem>> {
         let Some(point) = self.spot.as_ref().and_then(Spot::point) else { return Ok(()) };
         if is_stored(tree, self.above, point)? {
             return Ok(());
         }
-        let problem = Problem::invalid("parameter point: the entry that it names does not exist");
+        let problem = Problem::invalid("point: the entry that it names does not exist");
         refuse(problem.with_app_tag("missing-instance"))
     }
 
@@ -301,7 +359,7 @@ fn refuse<T>(problem: Problem) -> Result<T, Refusal<Problem>> {
 }
 
 /// Whether a resource is stored.
-fn is_stored(tree: &Tree<'_>, above: &[Step], step: &Step) -> Result<bool, Fault> {
+pub(super) fn is_stored(tree: &Tree<'_>, above: &[Step], step: &Step) -> Result<bool, Fault> {
     if tree.schema().is_entry(step.node) {
         let path = [above, std::slice::from_ref(step)].concat();
         return Ok(tree.find(&steps(&path))?.is_some());

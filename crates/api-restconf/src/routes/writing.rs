@@ -19,9 +19,9 @@ use crate::problem::{Problem, Tag};
 use crate::state::Api;
 use crate::target::{Step, Target};
 
-/// The media types of plain patches.
-pub(crate) const PATCHES: &str =
-    "application/yang-data+json, application/yang-data+xml, application/json, application/xml";
+/// The media types of patches: plain ones, and lists of edits.
+pub(crate) const PATCHES: &str = "application/yang-data+json, application/yang-data+xml, application/yang-patch+json, \
+    application/yang-patch+xml, application/json, application/xml";
 
 /// POST `{root}/data`
 pub(crate) const CREATE_TOP: Operation = create_operation("createTop", "Creates a resource at the top.");
@@ -39,14 +39,17 @@ const fn create_operation(id: &'static str, summary: &'static str) -> Operation 
 }
 
 /// A write that is understood: whose, and where.
-struct Write<'r> {
-    anchor: Anchor,
-    target: Target,
+pub(super) struct Write<'r> {
+    pub(super) anchor: Anchor,
+    pub(super) target: Target,
     request: &'r Request,
 }
 
 impl<'r> Write<'r> {
-    async fn of(api: &Api, request: &'r Request) -> Result<Self, Problem> {
+    /// # Errors
+    ///
+    /// 400, 404, 405.
+    pub(super) async fn of(api: &Api, request: &'r Request) -> Result<Self, Problem> {
         let anchor = api.anchor(request).await?;
         let segments = segments_of(request)?;
         check_own(&segments)?;
@@ -55,20 +58,14 @@ impl<'r> Write<'r> {
         Ok(Self { anchor, target, request })
     }
 
-    fn schema(&self) -> &Schema {
+    pub(super) fn schema(&self) -> &Schema {
         self.anchor.schema()
     }
 
     /// The resource as the last step of its path; whole lists are no resources that can be written.
     fn resource(&self) -> Result<(&[Step], &Step), Problem> {
         let (step, above) = self.target.split().ok_or_else(Problem::internal)?;
-        if step.is_whole_list(self.schema()) {
-            let message = format!(
-                "{} is a list: a write must name one of its entries, as LIST=KEY,KEY or LEAF-LIST=VALUE",
-                self.schema().path(step.node)
-            );
-            return Err(self.here(Problem::invalid(message)));
-        }
+        check_single(self.schema(), step).map_err(|problem| self.here(problem))?;
         Ok((above, step))
     }
 
@@ -88,7 +85,11 @@ impl<'r> Write<'r> {
 
     /// The answer to a change.
     fn answer(&self, status: StatusCode, written: &Written) -> Response {
-        let mut answer = empty_response(status);
+        self.tagged(empty_response(status), written)
+    }
+
+    /// An answer, with the tag and the date of what a change made.
+    pub(super) fn tagged(&self, mut answer: Response, written: &Written) -> Response {
         let headers = answer.headers_mut();
         headers.insert(header::ETAG, entity_tag(state_of(&self.anchor, written.version), 0));
         if let Some(date) = date_value(seconds_of(written.at)) {
@@ -179,16 +180,19 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
 }
 
 /// PATCH `{root}/data`
-pub(crate) const MERGE_ALL: Operation =
-    operation("data", "mergeDatastore", "Merges data into that of the anchor (plain patch).")
-        .sent(data_of("Data"))
-        .gives(DONE)
-        .refuses(WRITE_REFUSALS)
-        .patched_as(PATCHES)
-        .about_one();
+pub(crate) const MERGE_ALL: Operation = operation(
+    "data",
+    "mergeDatastore",
+    "Merges data into that of the anchor (plain patch), or edits it (YANG Patch).",
+)
+.sent(data_of("Data"))
+.gives(DONE)
+.refuses(WRITE_REFUSALS)
+.patched_as(PATCHES)
+.about_one();
 
 /// RFC 8040 4.6.1, PATCH `{root}/data`
-pub(crate) async fn merge_all_data(api: Api, request: Request) -> Result<Response, Problem> {
+pub(super) async fn merge_all_data(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
     let content = read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?;
     let nodes = content.children.into();
@@ -200,16 +204,19 @@ pub(crate) async fn merge_all_data(api: Api, request: Request) -> Result<Respons
 }
 
 /// PATCH `{root}/data/{path}`
-pub(crate) const MERGE: Operation =
-    operation("data", "merge", "Merges data into a resource that exists (plain patch).")
-        .sent(data_of("Data"))
-        .gives(DONE)
-        .refuses(WRITE_REFUSALS)
-        .patched_as(PATCHES)
-        .about_one();
+pub(crate) const MERGE: Operation = operation(
+    "data",
+    "merge",
+    "Merges data into a resource that exists (plain patch), or edits it (YANG Patch).",
+)
+.sent(data_of("Data"))
+.gives(DONE)
+.refuses(WRITE_REFUSALS)
+.patched_as(PATCHES)
+.about_one();
 
 /// RFC 8040 4.6.1, PATCH `{root}/data/{path}`
-pub(crate) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
+pub(super) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
     let (above, step) = write.resource()?;
     let content = read(write.schema(), above, &request, (&api.shared.limits, Keys::OfPath));
@@ -241,8 +248,27 @@ fn nothing() -> Problem {
     Problem::protocol(Tag::MalformedMessage, "the body must give exactly one resource, not none")
 }
 
+/// Refuses to write a list as a whole.
+///
+/// # Errors
+///
+/// 400.
+pub(super) fn check_single(schema: &Schema, step: &Step) -> Result<(), Problem> {
+    if !step.is_whole_list(schema) {
+        return Ok(());
+    }
+    Err(Problem::invalid(format!(
+        "{} is a list: a write must name one of its entries, as LIST=KEY,KEY or LEAF-LIST=VALUE",
+        schema.path(step.node)
+    )))
+}
+
 /// Refuses to write what the server says of itself.
-fn check_own(segments: &[Segment<'_>]) -> Result<(), Problem> {
+///
+/// # Errors
+///
+/// 405.
+pub(super) fn check_own(segments: &[Segment<'_>]) -> Result<(), Problem> {
     let module = segments.first().and_then(|first| first.module.as_deref());
     match module.filter(|module| is_library(module)) {
         Some(module) => Err(Problem::protocol(
@@ -254,7 +280,11 @@ fn check_own(segments: &[Segment<'_>]) -> Result<(), Problem> {
 }
 
 /// Refuses to write state data.
-fn check_config(schema: &Schema, target: &Target) -> Result<(), Problem> {
+///
+/// # Errors
+///
+/// 405.
+pub(super) fn check_config(schema: &Schema, target: &Target) -> Result<(), Problem> {
     match target.steps.iter().find(|step| !schema.node(step.node).is_config) {
         Some(step) => Err(Problem::protocol(
             Tag::OperationNotSupported,

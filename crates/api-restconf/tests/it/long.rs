@@ -98,3 +98,55 @@ async fn without_a_default_anchor_the_two_ways_are_told() {
     let (_, data, _) = read(&service, "/restconf/lab/box/data").await;
     assert_eq!(data, serde_json::json!({ "ietf-restconf:data": {} }));
 }
+
+/// A patch that makes artists, changes what it made, and removes others; with these edits behind.
+fn patch(more: &[Value]) -> String {
+    let mut edits = Vec::new();
+    for number in 0..150 {
+        let target = format!("/artist=new%20{number}");
+        let mut edit = |operation: &str, target: &str, value: Option<Value>| {
+            let mut edit = serde_json::json!({ "edit-id": edits.len().to_string(), "operation": operation, "target": target });
+            if let Some(value) = value {
+                edit["value"] = serde_json::json!({ "artist": [value] });
+            }
+            edits.push(edit);
+        };
+        let name = format!("new {number}");
+        edit("create", &target, Some(serde_json::json!({ "name": name })));
+        let album = serde_json::json!({ "name": "one", "year": 2000 });
+        edit("merge", &target, Some(serde_json::json!({ "name": name, "album": [album] })));
+        edit("delete", &format!("/artist=artist%20{}", number * 50), None);
+    }
+    edits.extend_from_slice(more);
+    serde_json::json!({ "ietf-yang-patch:yang-patch": { "patch-id": "p", "edit": edits } }).to_string()
+}
+
+#[tokio::test]
+async fn edits_of_a_patch_see_each_other_in_trees_of_many_pages() {
+    let service = Service::new();
+    let sent = jukebox();
+    assert_eq!(service.respond("PUT", "/restconf/data", json(), sent.clone()).await.status(), 204);
+    let target = "/restconf/data/example-jukebox:jukebox/library";
+    let patched = || headers(&[("content-type", "application/yang-patch+json")]);
+    // The first artist is gone by then.
+    let last =
+        serde_json::json!({ "edit-id": "last", "operation": "delete", "target": "/artist=artist%200" });
+    let answer = service.respond("PATCH", target, patched(), patch(&[last])).await;
+    assert_eq!(answer.status(), 409);
+    let status = answer.into_body().collect().await.unwrap().to_bytes();
+    let status: Value = serde_json::from_slice(&status).unwrap();
+    let edits = status["ietf-yang-patch:yang-patch-status"]["edit-status"]["edit"].as_array().unwrap();
+    assert_eq!((edits.len(), &edits[449]["ok"][0]), (451, &Value::Null));
+    assert_eq!(edits[450]["errors"]["error"][0]["error-tag"], "data-missing");
+    let (_, data, _) = read(&service, "/restconf/data").await;
+    assert_eq!(data, serde_json::from_str::<Value>(&sent).unwrap(), "nothing was done");
+
+    assert_eq!(service.respond("PATCH", target, patched(), patch(&[])).await.status(), 200);
+    let (_, data, _) = read(&service, "/restconf/data").await;
+    let artists =
+        data["ietf-restconf:data"]["example-jukebox:jukebox"]["library"]["artist"].as_array().unwrap();
+    assert_eq!(artists.len(), ARTISTS);
+    assert_eq!(artists[0]["name"], "artist 1");
+    assert_eq!(artists[ARTISTS - 150]["name"], "new 0");
+    assert!(artists[ARTISTS - 150..].iter().all(|artist| artist["album"][0]["year"] == 2000));
+}

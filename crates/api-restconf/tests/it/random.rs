@@ -145,6 +145,20 @@ impl Method {
     }
 }
 
+impl Change {
+    /// The same by another method; `None` of one that chooses a place.
+    fn by(&self, method: Method) -> Option<Self> {
+        let mut change = self.clone();
+        let own = match &mut change {
+            Self::Artist(own, ..) | Self::Rating(own, ..) | Self::Album(own, ..) => own,
+            Self::Song(own, _, _, Spot::Default) | Self::Tag(own, _, Spot::Default) => own,
+            Self::Song(..) | Self::Tag(..) => return None,
+        };
+        *own = method;
+        Some(change)
+    }
+}
+
 impl Artist {
     fn members(&self, name: usize) -> Value {
         let mut out = Map::new();
@@ -393,6 +407,44 @@ async fn run(changes: &[Change]) {
     assert_eq!(serde_json::from_str::<Value>(&data).unwrap(), plain.document());
 }
 
+/// All changes that are fine one after the other, as the edits of one patch.
+async fn run_at_once(changes: &[Change]) {
+    let service = Service::new();
+    let begin =
+        r#"{"ietf-restconf:data":{"example-jukebox:jukebox":{"library":{},"playlist":[{"name":"p"}]}}}"#;
+    assert_eq!(send(&service, ("PUT", "/restconf/data"), Some(begin.into()), "json").await.0, 204);
+    let (mut plain, mut edits) = (Plain::default(), Vec::new());
+    for change in changes {
+        let mut after = plain.clone();
+        let Expected { method, body, status, .. } = after.apply(change);
+        let Some(named) = change.by(Method::Put).filter(|_| status < 300) else { continue };
+        let target = plain.clone().apply(&named).target.replacen("/restconf/data", "", 1);
+        let operation = match method {
+            "POST" => "create",
+            "PUT" => "replace",
+            "PATCH" => "merge",
+            _ => "delete",
+        };
+        let mut edit =
+            json!({ "edit-id": edits.len().to_string(), "operation": operation, "target": target });
+        if operation != "delete" {
+            edit["value"] = body.unwrap();
+        }
+        edits.push(edit);
+        plain = after;
+    }
+    let patch = json!({ "ietf-yang-patch:yang-patch": { "patch-id": "p", "edit": edits } });
+    let headers = [("content-type", "application/yang-patch+json")]
+        .map(|(name, value)| (http::HeaderName::from_static(name), HeaderValue::from_static(value)));
+    let headers = headers.into_iter().collect();
+    let response = service.respond("PATCH", "/restconf/data", headers, patch.to_string()).await;
+    let status = response.status();
+    let answer = response.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(status, 200, "{patch}: {}", String::from_utf8_lossy(&answer));
+    let (_, data) = send(&service, ("GET", "/restconf/data"), None, "json").await;
+    assert_eq!(serde_json::from_str::<Value>(&data).unwrap(), plain.document(), "{patch}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases((24 * ProptestConfig::default().cases).div_ceil(256)))]
 
@@ -400,5 +452,11 @@ proptest! {
     fn random_writes_are_as_in_a_plain_model(changes in prop::collection::vec(change(), 1..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(run(&changes));
+    }
+
+    #[test]
+    fn a_patch_is_its_edits_one_after_the_other(changes in prop::collection::vec(change(), 1..40)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(run_at_once(&changes));
     }
 }
