@@ -83,7 +83,7 @@ fn write(set: &ModuleSet<'_>) -> std::io::Result<TempDir> {
     for member in &set.members {
         fs::write(
             folder.path().join(file_name(&member.header.name, &member.header.revision)),
-            &*set.pinned(member),
+            &*set.for_engine(member),
         )?;
     }
     Ok(folder)

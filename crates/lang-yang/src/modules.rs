@@ -6,6 +6,7 @@ mod expansion;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 
 use crate::statement::SyntaxError;
 
@@ -259,27 +260,41 @@ impl<'a> ModuleSet<'a> {
         indices.iter().rev().find(is_it).copied()
     }
 
-    /// The text of a member, in which every import that does not say which revision it wants says that of the newest in the
-    /// set: else the engine would prefer newer ones that it brings with it. No line moves.
-    pub(crate) fn pinned(&self, member: &Member<'a>) -> Cow<'a, str> {
+    /// The text of a member as the engine is to read it. Every import that does not say which revision it wants says that of the
+    /// newest in the set: else the engine would prefer newer ones that it brings with it. What is for people alone is left
+    /// out: most of a text, of which the engine would make a copy. No line moves. Cost: a copy of the rest.
+    pub(crate) fn for_engine(&self, member: &Member<'a>) -> Cow<'a, str> {
         let text = &*member.file.text;
-        let mut out = String::new();
-        let mut copied = 0;
-        for import in member.header.imports.iter().filter(|import| import.revision.is_none()) {
-            let newest = self.newest(&import.name).filter(|newest| !newest.header.revision.is_empty());
-            let (Some(newest), Some(body)) = (newest, import.body) else { continue };
-            out.push_str(text.get(copied..body).unwrap_or(""));
-            out.push_str(" revision-date ");
-            out.push_str(&newest.header.revision);
-            out.push(';');
-            copied = body;
-        }
-        if copied == 0 {
+        let pins = member.header.imports.iter().filter_map(|import| self.pin(import));
+        let prose = member.header.prose.iter().map(|at| (at.clone(), blank(text, at)));
+        let mut edits: Vec<(Range<usize>, String)> = pins.chain(prose).collect();
+        if edits.is_empty() {
             return Cow::Borrowed(text);
+        }
+        edits.sort_by_key(|(at, _)| at.start);
+        let (mut out, mut copied) = (String::new(), 0);
+        for (at, replacement) in edits {
+            out.push_str(text.get(copied..at.start).unwrap_or(""));
+            out.push_str(&replacement);
+            copied = at.end;
         }
         out.push_str(text.get(copied..).unwrap_or(""));
         Cow::Owned(out)
     }
+
+    /// The revision that an import without one is to have, and where it is written.
+    fn pin(&self, import: &Dependency) -> Option<(Range<usize>, String)> {
+        let body = import.body.filter(|_| import.revision.is_none())?;
+        let newest = &*self.newest(&import.name)?.header.revision;
+        (!newest.is_empty()).then(|| (body..body, format!(" revision-date {newest};")))
+    }
+}
+
+/// An empty argument over as many lines.
+fn blank(text: &str, at: &Range<usize>) -> String {
+    let lines =
+        text.get(at.clone()).map_or(0, |argument| argument.bytes().filter(|byte| *byte == b'\n').count());
+    format!("\"{}\"", "\n".repeat(lines))
 }
 
 #[cfg(test)]

@@ -2,6 +2,9 @@
 //! Nothing is built of them, so that a text of any size costs no memory.
 
 use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memchr2;
 
 /// Deepest nesting of statements.
 pub const DEPTH_MAX: usize = 100;
@@ -13,6 +16,8 @@ pub struct Statement<'a> {
     pub keyword: &'a str,
     /// Without quotes, escapes resolved, parts joined; lines of a long one are not trimmed.
     pub argument: Option<Cow<'a, str>>,
+    /// Where, in bytes, its argument is, with quotes; empty if it has none.
+    pub argument_at: Range<usize>,
     /// Of its keyword, from 1 on.
     pub line: u32,
     /// How many statements are around it.
@@ -127,9 +132,10 @@ impl<'a> Statements<'a> {
             return self.error(format!("a keyword is expected, got \"{}\"", shown(keyword)));
         }
         self.separators()?;
-        let argument = match self.peek() {
-            Some(b'{' | b';') => None,
-            _ => Some(self.argument(keyword)?),
+        let begin = self.at;
+        let (argument, end) = match self.peek() {
+            Some(b'{' | b';') => (None, begin),
+            _ => self.argument(keyword).map(|(argument, end)| (Some(argument), end))?,
         };
         self.separators()?;
         let depth = self.open.len();
@@ -148,21 +154,26 @@ impl<'a> Statements<'a> {
             }
             _ => return self.error(format!("\";\" or \"{{\" is expected after \"{keyword}\"")),
         };
-        Ok(Statement { keyword, argument, line, depth, body })
+        Ok(Statement { keyword, argument, argument_at: begin..end, line, depth, body })
     }
 
-    fn argument(&mut self, keyword: &str) -> Result<Cow<'a, str>, SyntaxError> {
+    /// An argument, and where it ends.
+    fn argument(&mut self, keyword: &str) -> Result<(Cow<'a, str>, usize), SyntaxError> {
         let mut whole = match self.peek() {
             Some(b'"' | b'\'') => self.quoted()?,
             Some(b'}') | None => {
                 return self.error(format!("\";\" or \"{{\" is expected after \"{keyword}\""));
             }
-            Some(_) => return self.unquoted().map(Cow::Borrowed),
+            Some(_) => {
+                let word = self.unquoted()?;
+                return Ok((Cow::Borrowed(word), self.at));
+            }
         };
         loop {
+            let end = self.at;
             self.separators()?;
             if self.peek() != Some(b'+') {
-                return Ok(whole);
+                return Ok((whole, end));
             }
             self.pass(1);
             self.separators()?;
@@ -197,13 +208,7 @@ impl<'a> Statements<'a> {
             self.pass(1);
             return Ok(Cow::Borrowed(inside));
         }
-        let mut is_escaped = false;
-        let end = rest.bytes().position(|byte| {
-            let is_end = byte == b'"' && !is_escaped;
-            is_escaped = byte == b'\\' && !is_escaped;
-            is_end
-        });
-        let Some(end) = end else { return self.error("a double quote that is not closed") };
+        let Some(end) = closing_quote(rest) else { return self.error("a double quote that is not closed") };
         let inside = self.pass(end);
         self.pass(1);
         Ok(unescape(inside))
@@ -220,6 +225,19 @@ impl<'a> Iterator for Statements<'a> {
         let step = self.step();
         self.has_ended = !matches!(step, Ok(Some(_)));
         step.transpose()
+    }
+}
+
+/// Where the double quote is that closes a text; what follows a backslash closes nothing.
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = text.as_bytes().get(at..)?;
+        at += memchr2(b'"', b'\\', rest)?;
+        if text.as_bytes().get(at) == Some(&b'"') {
+            return Some(at);
+        }
+        at += 2;
     }
 }
 

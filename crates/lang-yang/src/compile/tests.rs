@@ -47,6 +47,14 @@ fn errors_name_file_and_line() {
         "\n augment /a:b/c {\n leaf x { type string; } }",
         "a.yang, line 3: /a:{augment='/a:b/c'}: Augment target node \"/a:b/c\" from module \"a\" was not found",
     );
+    body_refused(
+        "description \"What\n is\n\n meant.\";\n leaf y { type texts; }",
+        "a.yang, line 6: /a:y: Referenced type \"texts\" not found",
+    );
+    body_refused(
+        "description \"What\n is meant.\";\n leef y;",
+        "a.yang, line 4: Invalid character sequence \"leef\", expected a keyword",
+    );
     body_refused("revision 2020-13-01;", "a.yang, line 2: Invalid value \"2020-13-01\" of \"revision\"");
     body_refused(
         "leaf y { type string {\n pattern \"(?=x)\"; } }",

@@ -1,5 +1,7 @@
 //! The head of a module text: its name, its revisions, and what it leans on.
 
+use std::ops::Range;
+
 use crate::statement::{Statement, Statements, SyntaxError, is_identifier};
 
 /// Longest name of a module, in bytes: names become names of files.
@@ -17,6 +19,8 @@ pub(crate) struct Header {
     pub(crate) includes: Vec<Dependency>,
     /// Of a submodule.
     pub(crate) belongs_to: Option<Dependency>,
+    /// Where, in bytes, texts in quotes are that mean nothing to a machine, in their order.
+    pub(crate) prose: Vec<Range<usize>>,
 }
 
 /// A module or submodule that a text needs.
@@ -46,6 +50,9 @@ impl Header {
         let mut part = Part::Other;
         for statement in statements {
             let statement = statement?;
+            if is_prose(&statement) && is_quoted(text, &statement.argument_at) {
+                header.prose.push(statement.argument_at.clone());
+            }
             match statement.depth {
                 0 => return fails(&statement, "a file holds one module, and nothing follows it"),
                 1 => part = header.section(&statement, &mut revision)?,
@@ -91,6 +98,7 @@ impl Header {
             imports: Vec::new(),
             includes: Vec::new(),
             belongs_to: placeholder,
+            prose: Vec::new(),
         })
     }
 
@@ -152,6 +160,15 @@ enum Part {
     Import,
     Include,
     Other,
+}
+
+/// Whether a statement is for people alone (RFC 7950, sections 7.1.7, 7.1.8, 7.21.3 and 7.21.4).
+fn is_prose(statement: &Statement<'_>) -> bool {
+    matches!(statement.keyword, "description" | "reference" | "organization" | "contact")
+}
+
+fn is_quoted(text: &str, argument: &Range<usize>) -> bool {
+    matches!(text.as_bytes().get(argument.start), Some(b'"' | b'\''))
 }
 
 fn fails<T>(statement: &Statement<'_>, message: impl Into<Box<str>>) -> Result<T, SyntaxError> {

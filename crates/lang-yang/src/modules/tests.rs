@@ -125,10 +125,25 @@ fn imports_are_pinned_to_the_set() {
         ("d", "module d {}"),
     ]);
     let set = ModuleSet::read(&files).unwrap();
-    let pinned = set.pinned(set.newest("a").unwrap());
+    let pinned = set.for_engine(set.newest("a").unwrap());
     assert_eq!(pinned, a.replacen("b {", "b { revision-date 2021-01-01;", 1));
     let d = set.newest("d").unwrap();
-    assert!(matches!(set.pinned(d), std::borrow::Cow::Borrowed(_)), "nothing to add");
+    assert!(matches!(set.for_engine(d), std::borrow::Cow::Borrowed(_)), "nothing to add");
+}
+
+#[test]
+fn what_is_for_people_is_left_out_and_no_line_moves() {
+    let text = "module a { organization 'one\n two'; contact word;\n description \"x \\\" {\n\" + // and\n 'y';\n leaf b {\n \
+                type string { pattern \"p\\n\"; }\n reference \"z\" { x:y \"kept\"; } x:description \"kept\"; } }";
+    let files = files(&[("a", text)]);
+    let set = ModuleSet::read(&files).unwrap();
+    let read = set.for_engine(set.newest("a").unwrap());
+    assert_eq!(
+        read,
+        "module a { organization \"\n\"; contact word;\n description \"\n\n\";\n leaf b {\n \
+         type string { pattern \"p\\n\"; }\n reference \"\" { x:y \"kept\"; } x:description \"kept\"; } }"
+    );
+    assert_eq!(read.matches('\n').count(), text.matches('\n').count());
 }
 
 #[test]

@@ -11,6 +11,14 @@ fn check(text: &str, expected: &[&str]) {
             if let Some(body) = statement.body {
                 assert_eq!(text.as_bytes()[body - 1], b'{');
             }
+            let at = &text[statement.argument_at.clone()];
+            match &statement.argument {
+                None => assert_eq!(at, ""),
+                Some(argument) if at.starts_with(['"', '\'']) => {
+                    assert!(at.len() >= argument.len() + 2 && at.ends_with(['"', '\'']), "{at}");
+                }
+                Some(argument) => assert_eq!(at, argument),
+            }
             match &statement.argument {
                 Some(argument) => format!("{depth} {keyword} {argument:?} @{line}"),
                 None => format!("{depth} {keyword} @{line}"),
@@ -41,6 +49,8 @@ fn statements_nest_and_have_lines() {
 fn arguments_are_joined_and_unescaped() {
     check(r#"a "x\n\"\\\d" + 'y\n' + "z";"#, &[r#"0 a "x\n\"\\\\dy\\nz" @1"#]);
     check("a 'one' /* + */ + // two\n \"two\"; b;", &["0 a \"onetwo\" @1", "0 b @2"]);
+    check(r#"a "\\" ; b "\"" ;"#, &[r#"0 a "\\" @1"#, r#"0 b "\"" @1"#]);
+    refused(r#"a "\"#, "line 1: a double quote that is not closed");
 }
 
 #[test]
