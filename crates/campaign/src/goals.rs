@@ -2,7 +2,7 @@
 
 use crate::course::SCALED;
 use crate::report::table::number;
-use crate::report::{RowReport, Table};
+use crate::report::{Operation, RowReport, Table};
 
 /// What a goal is about.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +25,13 @@ pub enum Measure {
     Seconds,
     /// The mean milliseconds of one of its operations, at most.
     MeanMs(&'static str),
+    /// The median of one of its operations as a multiple of that of another, at most.
+    Medians {
+        /// The one.
+        of: &'static str,
+        /// The other.
+        over: &'static str,
+    },
 }
 
 /// What a row is to reach.
@@ -47,29 +54,7 @@ pub fn table(goals: &[Goal], rows: &[RowReport]) -> Option<Table> {
     let mut missed = Vec::new();
     for Goal { row: id, measure, bound } in goals.iter().copied() {
         let Some(row) = find(id) else { continue };
-        let (what, reached, least) = match measure {
-            Measure::Rate => (format!("{}, at least", row.unit), Some(row.throughput), true),
-            Measure::Memory => ("memory in MB, at most".to_owned(), row.row_rss_peak_mb, false),
-            Measure::Disk => {
-                ("bytes on disk of a point, at most".to_owned(), row.disk_bytes_per_point, false)
-            }
-            Measure::ShareOf(other) => {
-                let share = find(other).map(|other| row.throughput / other.throughput);
-                (format!("share of the rate of {other}, at least"), share, true)
-            }
-            Measure::Items => (format!("{} a second, at least", row.items), Some(row.items_per_s), true),
-            Measure::Cpu => {
-                (format!("server CPU of a {} in us, at most", each(row)), row.cpu_us_per_op, false)
-            }
-            Measure::FloorShare => ("share of the floor's rate, at least".to_owned(), row.floor_ratio, true),
-            Measure::Seconds => ("seconds, at most".to_owned(), row.job_s, false),
-            Measure::MeanMs(name) => {
-                let operation = row.operations.iter().find(|operation| operation.name == name);
-                let mean =
-                    operation.filter(|operation| operation.count > 0).map(|operation| operation.mean_ms);
-                (format!("mean ms of {name}, at most"), mean, false)
-            }
-        };
+        let (what, reached, least) = measured(measure, row, find);
         let Some(reached) = reached else { continue };
         let met = if least { reached >= bound } else { reached <= bound };
         if !met {
@@ -90,6 +75,41 @@ pub fn table(goals: &[Goal], rows: &[RowReport]) -> Option<Table> {
     })
 }
 
+/// What a measure is called, what `row` reached of it, and whether that is to be at least the bound; `find` has other rows.
+fn measured<'a>(
+    measure: Measure,
+    row: &RowReport,
+    find: impl Fn(&str) -> Option<&'a RowReport>,
+) -> (String, Option<f64>, bool) {
+    match measure {
+        Measure::Rate => (format!("{}, at least", row.unit), Some(row.throughput), true),
+        Measure::Memory => ("memory in MB, at most".to_owned(), row.row_rss_peak_mb, false),
+        Measure::Disk => ("bytes on disk of a point, at most".to_owned(), row.disk_bytes_per_point, false),
+        Measure::ShareOf(other) => {
+            let share = find(other).map(|other| row.throughput / other.throughput);
+            (format!("share of the rate of {other}, at least"), share, true)
+        }
+        Measure::Items => (format!("{} a second, at least", row.items), Some(row.items_per_s), true),
+        Measure::Cpu => (format!("server CPU of a {} in us, at most", each(row)), row.cpu_us_per_op, false),
+        Measure::FloorShare => ("share of the floor's rate, at least".to_owned(), row.floor_ratio, true),
+        Measure::Seconds => ("seconds, at most".to_owned(), row.job_s, false),
+        Measure::MeanMs(name) => {
+            let mean = operation(row, name).map(|operation| operation.mean_ms);
+            (format!("mean ms of {name}, at most"), mean, false)
+        }
+        Measure::Medians { of, over } => {
+            let median = |name| operation(row, name).and_then(|operation| operation.median_ms);
+            let ratio = median(of).zip(median(over).filter(|ms| *ms > 0.0)).map(|(of, over)| of / over);
+            (format!("median of {of} / median of {over}, at most"), ratio, false)
+        }
+    }
+}
+
+/// One of the operations of a row, if it was done.
+fn operation<'a>(row: &'a RowReport, name: &str) -> Option<&'a Operation> {
+    row.operations.iter().find(|operation| operation.name == name && operation.count > 0)
+}
+
 /// What a row counts, one of it.
 fn each(row: &RowReport) -> &str {
     if row.operations.is_empty() { "request" } else { row.unit.strip_suffix("s/s").unwrap_or("request") }
@@ -98,7 +118,6 @@ fn each(row: &RowReport) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Operation;
 
     fn row(id: &str, throughput: f64) -> RowReport {
         RowReport { id: id.to_owned(), throughput, ..RowReport::default() }
@@ -127,6 +146,28 @@ mod tests {
         let told: Vec<&str> = table.lines.iter().map(|line| line[1].as_str()).collect();
         assert_eq!(told, ["mean ms of CREATE, at most", "server CPU of a flow in us, at most"]);
         assert_eq!(table.verdict, "Not met: F-2.");
+    }
+
+    #[test]
+    fn medians_are_set_beside_each_other() {
+        let measure = Measure::Medians { of: "the last", over: "the first" };
+        let goals = [Goal { row: "T-1", measure, bound: 1.5 }];
+        let row_of = |first: f64, last: f64| {
+            let operation = |name: &str, median: f64| Operation {
+                name: name.to_owned(),
+                count: 1,
+                median_ms: Some(median),
+                ..Operation::default()
+            };
+            let operations = vec![operation("the first", first), operation("the last", last)];
+            RowReport { operations, ..row("T-1", 1.0) }
+        };
+        let line =
+            |first, last| table(&goals, &[row_of(first, last)]).map(|table| table.lines.concat().join("|"));
+        let told = "T-1|median of the last / median of the first, at most|1.50";
+        assert_eq!(line(2.0, 2.2).unwrap(), format!("{told}|1.10|yes"));
+        assert_eq!(line(2.0, 3.2).unwrap(), format!("{told}|1.60|no"));
+        assert_eq!(line(0.0, 3.2), None);
     }
 
     const GOALS: &[Goal] = &[

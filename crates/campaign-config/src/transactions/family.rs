@@ -153,7 +153,7 @@ impl Family for ConfigTransactions {
     }
 
     fn tables(&self, _course: &Course, rows: &[RowReport]) -> Vec<Table> {
-        figures::table(rows).into_iter().collect()
+        figures::tables(rows)
     }
 }
 

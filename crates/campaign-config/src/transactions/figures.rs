@@ -5,7 +5,8 @@ use std::time::Duration;
 use campaign::course::figures::measured;
 use campaign::course::{Course, SCALED};
 use campaign::executors::Outcome;
-use campaign::report::table::{number, optional};
+use campaign::goals::{self, Goal, Measure};
+use campaign::report::table::optional;
 use campaign::report::{Operation, Published, RowReport, Table};
 
 use super::disk::median;
@@ -19,7 +20,17 @@ const GROWTH_MAX: f64 = 1.5;
 /// The parts of a row that are told.
 const FIRST: &str = "the first tenth";
 const LAST: &str = "the last tenth";
+const EACH: &str = "a transaction";
 const APPEND: &str = "a synced append of 128 bytes";
+/// The goals of the larger rows: of few transactions the first tenth says little.
+const LINEAR: Measure = Measure::Medians { of: LAST, over: FIRST };
+const NEAR_THE_DISK: Measure = Measure::Medians { of: EACH, over: APPEND };
+const GOALS: &[Goal] = &[
+    Goal { row: "CT-10K", measure: LINEAR, bound: GROWTH_MAX },
+    Goal { row: "CT-10K", measure: NEAR_THE_DISK, bound: APPENDS_MAX },
+    Goal { row: "CT-100K", measure: LINEAR, bound: GROWTH_MAX },
+    Goal { row: "CT-100K", measure: NEAR_THE_DISK, bound: APPENDS_MAX },
+];
 
 /// What the runs of a row left: how long the transactions of the first run took, and the appends beside all runs.
 #[derive(Debug, Clone, Default)]
@@ -57,6 +68,7 @@ pub(super) fn report(
         published: others.next(),
         published_besides: others.collect(),
         operations: vec![
+            operation(EACH, &times.transactions),
             operation(FIRST, first),
             operation(LAST, last.unwrap_or(&[])),
             operation(APPEND, &times.appends),
@@ -86,6 +98,11 @@ fn caveats(row: &Row, course: &Course, how: &[String]) -> Vec<String> {
     caveats
 }
 
+/// How the rows did, and whether they reached their goals.
+pub(super) fn tables(rows: &[RowReport]) -> Vec<Table> {
+    table(rows).into_iter().chain(goals::table(GOALS, rows)).collect()
+}
+
 /// Whether the time is linear, and how near it comes to the disk.
 pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
     let mut lines = Vec::new();
@@ -95,9 +112,9 @@ pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
             let found = row.operations.iter().find(|operation| operation.name == name);
             found.and_then(|operation| operation.median_ms).filter(|ms| *ms > 0.0)
         };
-        let (first, last, append) = (median(FIRST), median(LAST), median(APPEND));
+        let (each, first, last, append) = (median(EACH), median(FIRST), median(LAST), median(APPEND));
         let growth = first.zip(last).map(|(first, last)| last / first);
-        let appends = append.map(|append| row.p50_ms / append);
+        let appends = each.zip(append).map(|(each, append)| each / append);
         growing.extend(growth.filter(|growth| *growth > GROWTH_MAX).map(|_| row.id.as_str()));
         slow.extend(appends.filter(|appends| *appends > APPENDS_MAX).map(|_| row.id.as_str()));
         let others: Vec<String> = row.published.iter().chain(&row.published_besides).map(other).collect();
@@ -109,7 +126,7 @@ pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
             optional(first),
             optional(last),
             optional(growth),
-            number(row.p50_ms),
+            optional(each),
             optional(append),
             optional(appends),
         ]);
