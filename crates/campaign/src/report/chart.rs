@@ -182,8 +182,13 @@ pub fn usage(row: &RowReport) -> Option<String> {
     let highest = |of: fn(&UsagePoint) -> f64| row.usage.iter().map(of).fold(f64::MIN_POSITIVE, f64::max);
     let (cpu, memory) = (highest(|point| point.cpu_percent), highest(|point| point.rss_mb));
     let mut out = String::new();
-    let title =
-        format!("{}: CPU up to {} % of a core, memory up to {} MB", row.id, number(cpu), number(memory));
+    let users = if row.users == 1 { "1 user".to_owned() } else { format!("{} users", row.users) };
+    let title = format!(
+        "{}, {users}: CPU up to {} % of a core, memory up to {} MB",
+        row.id,
+        number(cpu),
+        number(memory)
+    );
     text(&mut out, (4.0, 12.0), "start", &title);
     line(&mut out, (4.0, FOOT), (WIDTH / 2.0 - 4.0, FOOT));
     text(&mut out, (WIDTH / 2.0 - 4.0, HEIGHT - 6.0), "end", &format!("{} s", number(last.at_s)));

@@ -60,7 +60,7 @@ fn usage(out: &mut String, report: &Report) {
     if !charts.is_empty() {
         let _ = write!(
             out,
-            "<h2>CPU and memory of the server over time</h2><p>{}</p><div class=\"small\">{charts}</div>",
+            "<h2>CPU and memory over time</h2><p>Of the server; of this process in rows that have none. {}</p><div class=\"small\">{charts}</div>",
             chart::usage_legend()
         );
     }

@@ -190,7 +190,11 @@ fn the_page_stands_alone() {
 fn what_the_server_used_is_drawn_and_flows_are_told_as_flows() {
     let mut report = report();
     let html = page::html(&report);
-    assert_eq!(html.matches("CPU up to 120 % of a core, memory up to 101 MB").count(), 2, "one a row");
+    assert_eq!(
+        html.matches("users: CPU up to 120 % of a core, memory up to 101 MB").count(),
+        2,
+        "one a row, with its users"
+    );
     report.rows[0].operations = vec![operation()];
     report.rows[1].usage.truncate(1);
     let html = page::html(&report);
