@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Module;
+use crate::module::Module;
 
 /// Modules of the set.
 pub const MODULES: usize = 218;

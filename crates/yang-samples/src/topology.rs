@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::Module;
+use crate::module::Module;
 
 /// Identities of the module of interface types: as many as the published one has.
 const INTERFACE_TYPES: usize = 286;
