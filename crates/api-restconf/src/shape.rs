@@ -1,17 +1,17 @@
 //! What of a resource is shown: which levels, which fields, configuration or state, and default values. Entries come in document
 //! order, from wherever they lie, and go to a writer.
 
-use lang_yang::{Leaf, NodeId, NodeKind, Schema, Value, ValueKind};
+use lang_yang::{Leaf, NodeId, NodeKind, Schema, Value, ValueKind, ValueRef};
 
 use crate::fields::Selection;
 use crate::media::Form;
 use crate::params::{DataKind, Defaults};
-use crate::writer::{Around, ValueText, Writer};
+use crate::writer::{Around, Writer};
 
 /// The leaves of one container or entry.
 pub(crate) trait Leaves {
     /// Calls back with each leaf that is there, in the order of the schema.
-    fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueText<'_>>));
+    fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueRef<'_>>));
 
     /// The containers and lists beside them that are there and lie in cases of choices.
     fn choosing(&self) -> &[NodeId] {
@@ -23,13 +23,13 @@ pub(crate) trait Leaves {
 struct NoLeaves;
 
 impl Leaves for NoLeaves {
-    fn each(&self, _: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueText<'_>>)) {}
+    fn each(&self, _: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueRef<'_>>)) {}
 }
 
 impl Leaves for Vec<Leaf> {
-    fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueText<'_>>)) {
+    fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueRef<'_>>)) {
         for leaf in self {
-            call(leaf.schema, &mut leaf.values.iter().map(ValueText::of));
+            call(leaf.schema, &mut leaf.values.iter().map(ValueRef::from));
         }
     }
 }
@@ -156,7 +156,7 @@ impl Shaper {
         &mut self,
         schema: &Schema,
         node: NodeId,
-        values: impl Iterator<Item = ValueText<'v>>,
+        values: impl Iterator<Item = ValueRef<'v>>,
         is_default: bool,
     ) {
         let is_marked = is_default && self.wanted.defaults == Defaults::ReportAllTagged;
@@ -169,7 +169,7 @@ impl Shaper {
         if self.around == Around::Data {
             self.fill(schema, u32::MAX);
         }
-        self.writer.end(schema, self.around);
+        self.writer.end(self.around);
     }
 
     /// A frame for a child of the last one; `None` if it is not shown.
@@ -213,7 +213,7 @@ impl Shaper {
                 self.writer.open(schema, node);
             }
             for (key, values) in std::mem::take(&mut frame.keys) {
-                self.writer.leaf(schema, key, values.iter().map(ValueText::of), false);
+                self.writer.leaf(schema, key, values.iter().map(ValueRef::from), false);
             }
         }
     }
@@ -261,7 +261,7 @@ impl Shaper {
         }
     }
 
-    fn put_leaf(&mut self, schema: &Schema, leaf: NodeId, values: &mut dyn Iterator<Item = ValueText<'_>>) {
+    fn put_leaf(&mut self, schema: &Schema, leaf: NodeId, values: &mut dyn Iterator<Item = ValueRef<'_>>) {
         if self.wanted.defaults != Defaults::Trim {
             self.open_all(schema, None);
             return self.writer.leaf(schema, leaf, values, false);
@@ -270,7 +270,7 @@ impl Shaper {
             values.map(|value| Value { kind: value.kind, text: value.text.into() }).collect();
         if !is_default(&schema.node(leaf).kind, &values) {
             self.open_all(schema, None);
-            self.writer.leaf(schema, leaf, values.iter().map(ValueText::of), false);
+            self.writer.leaf(schema, leaf, values.iter().map(ValueRef::from), false);
         }
     }
 
@@ -299,7 +299,7 @@ impl Shaper {
         debug_assert!(is_default(kind, &values), "a default value is one");
         self.open_all(schema, None);
         let is_marked = self.wanted.defaults == Defaults::ReportAllTagged;
-        self.writer.leaf(schema, leaf, values.iter().map(ValueText::of), is_marked);
+        self.writer.leaf(schema, leaf, values.iter().map(ValueRef::from), is_marked);
     }
 
     fn wants_leaf(&self, schema: &Schema, leaf: NodeId) -> bool {
@@ -357,12 +357,6 @@ impl Frame {
             Selection::All => self.level + 1,
             Selection::Some(_) => 1,
         }
-    }
-}
-
-impl<'a> ValueText<'a> {
-    pub(crate) fn of(value: &'a Value) -> Self {
-        Self { kind: value.kind, text: &value.text }
     }
 }
 

@@ -123,19 +123,21 @@ impl JsonWriter {
         self.set_leaf(out, schema, (id, is_tagged), values);
     }
 
-    fn set_leaf<'v>(
+    /// A leaf or leaf-list, marked as a default or not, whatever the style says of that: for those who know by themselves what a
+    /// default is, and write it. With [`Defaults::Explicit`] nothing is added to it.
+    pub fn set_leaf<'v>(
         &mut self,
         out: &mut Vec<u8>,
         schema: &Schema,
         (id, is_tagged): (NodeId, bool),
-        mut values: impl Iterator<Item = ValueRef<'v>> + Clone,
+        mut values: impl Iterator<Item = ValueRef<'v>>,
     ) {
         self.name(out, schema, id, false);
-        let count = if is_tagged { values.clone().count() } else { 0 };
         if let NodeKind::LeafList { .. } = schema.node(id).kind {
-            let mut commas = Commas::default();
+            let (mut commas, mut count) = (Commas::default(), 0);
             out.push(b'[');
             for value in values {
+                count += 1;
                 commas.next(out);
                 self.value(out, value);
             }

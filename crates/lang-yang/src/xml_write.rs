@@ -87,7 +87,9 @@ impl XmlWriter {
         self.set_leaf(out, schema, (id, is_tagged), values);
     }
 
-    fn set_leaf<'v>(
+    /// A leaf or leaf-list, marked as a default or not, whatever the style says of that: for those who know by themselves what a
+    /// default is, and write it. With [`Defaults::Explicit`] nothing is added to it.
+    pub fn set_leaf<'v>(
         &mut self,
         out: &mut Vec<u8>,
         schema: &Schema,

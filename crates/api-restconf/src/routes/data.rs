@@ -6,7 +6,7 @@ use api_http::{
 };
 use config::{Fault, Label, Tree};
 use http::{HeaderValue, StatusCode, header};
-use lang_yang::{Leaf, NodeId, NodeKind, Schema, Value};
+use lang_yang::{Leaf, NodeId, NodeKind, Schema, Value, ValueRef};
 use model_config::{Deadline, Reading as Moment};
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -23,7 +23,6 @@ use crate::problem::Problem;
 use crate::shape::{Shaper, default_values, is_in_force};
 use crate::state::Api;
 use crate::target::{Chosen, Step, Target};
-use crate::writer::ValueText;
 
 const GIVES_DATA: &[(u16, Gives)] = &[(200, done(data_of("Data")))];
 
@@ -245,7 +244,7 @@ fn leaf_answer(
     (leaf, is_default): (&Leaf, bool),
     accepted: Accepted,
 ) -> Response {
-    shaper.leaf(schema, leaf.schema, leaf.values.iter().map(ValueText::of), is_default);
+    shaper.leaf(schema, leaf.schema, leaf.values.iter().map(ValueRef::from), is_default);
     shaper.end(schema);
     json_response(StatusCode::OK, accepted.media, shaper.writer.out)
 }

@@ -2,7 +2,7 @@
 
 use api_http::{Response, json_response};
 use http::{HeaderValue, StatusCode, header};
-use lang_yang::{Content, DataNode, Leaf, NodeId, Schema, Value};
+use lang_yang::{Content, DataNode, Leaf, NodeId, Schema, Value, ValueRef};
 
 use crate::fields::{Selection, parse_fields};
 use crate::library::{library_content, library_schema};
@@ -11,7 +11,6 @@ use crate::params::Reading;
 use crate::problem::Problem;
 use crate::shape::{Shaper, Wanted};
 use crate::target::{Chosen, Step, Target};
-use crate::writer::ValueText;
 
 /// 404.
 pub(super) fn missing(schema: &Schema, target: &Target) -> Problem {
@@ -62,7 +61,7 @@ pub(super) fn own(
         }
         Entries::Leaf(leaf, values) => {
             check_single(values.len(), accepted.form)?;
-            shaper.leaf(own, leaf.schema, values.into_iter().map(ValueText::of), false);
+            shaper.leaf(own, leaf.schema, values.into_iter().map(ValueRef::from), false);
         }
     }
     shaper.end(own);

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use api_http::{Response, Share, StreamSender, json_response, stream};
 use config::{Cursor, Fault, Label, Record, Tree};
 use http::StatusCode;
-use lang_yang::{NodeId, Schema};
+use lang_yang::{NodeId, Schema, ValueRef};
 use model_config::{Deadline, Reading, Step};
 
 use crate::media::Accepted;
 use crate::problem::Problem;
 use crate::shape::{Leaves, Shaper};
 use crate::state::Limits;
-use crate::writer::ValueText;
 
 /// Up to this size an answer is whole: it has a length, and errors have a status.
 const WHOLE_BYTES_MAX: usize = 512 << 10;
@@ -64,9 +63,9 @@ struct RecordLeaves<'r, 'a> {
 }
 
 impl Leaves for RecordLeaves<'_, '_> {
-    fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueText<'_>>)) {
+    fn each(&self, call: &mut dyn FnMut(NodeId, &mut dyn Iterator<Item = ValueRef<'_>>)) {
         for (leaf, values) in self.record.leaves() {
-            call(leaf, &mut values.map(|value| ValueText { kind: value.kind, text: value.text }));
+            call(leaf, &mut values.map(|value| ValueRef { kind: value.kind, text: value.text }));
         }
     }
 

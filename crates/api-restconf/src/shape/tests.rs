@@ -90,7 +90,7 @@ fn shown(form: Form, asked: &Asked) -> String {
     let mut shaper = Shaper::new(form, &schema, Some(top), wanted);
     put(&mut shaper, &schema, 1, &tree(&schema));
     shaper.end(&schema);
-    shaper.writer.out
+    String::from_utf8(shaper.writer.out).unwrap()
 }
 
 fn check(asked: &Asked, expected: &str) {
