@@ -43,7 +43,7 @@ pub struct DeltaItem {
     /// What happened.
     pub action: Action,
     /// Of a flat report and of what was replaced the path of the entry; of a group that of its parent, or at the top that of its first
-    /// entry.
+    /// entry; `/` of leaves of the top.
     pub xpath: String,
     /// What the source has: all that was removed, or the leaves that the target has not or has otherwise, with keys.
     pub source: Option<Part>,

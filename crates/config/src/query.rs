@@ -36,6 +36,8 @@ use resolve::Target;
 pub struct Query {
     targets: Vec<Target>,
     attribute: Option<Name>,
+    /// Whether it answers the top, where that has leaves: of the path `/`.
+    has_top: bool,
 }
 
 /// Why a path cannot be asked of trees of a schema.
@@ -71,7 +73,8 @@ impl Query {
     ///
     /// [`QueryError`] if the path compares what cannot be compared.
     pub fn new(schema: &Schema, path: &CpsPath) -> Result<Self, QueryError> {
-        Ok(Self { targets: resolve::targets(schema, path)?, attribute: path.attribute.clone() })
+        let has_top = path.is_root() && schema.top.iter().any(|child| !schema.is_entry(*child));
+        Ok(Self { targets: resolve::targets(schema, path)?, attribute: path.attribute.clone(), has_top })
     }
 
     fn target(&self, at: usize) -> &Target {
@@ -80,7 +83,7 @@ impl Query {
 
     /// Whether no tree of the schema has anything to find.
     pub fn finds_nothing(&self) -> bool {
-        self.targets.is_empty()
+        self.targets.is_empty() && !self.has_top
     }
 
     /// The leaf whose values are answered, if it asks for one.

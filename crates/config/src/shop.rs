@@ -131,9 +131,11 @@ impl Shop {
             nodes: content.children.clone().into(),
             at: Position::Last,
         };
+        let leaves = content.leaves.clone().into();
+        let set = Edit::SetLeaves { parent: Place::Label(Label::top()), leaves };
         let tree = Tree::new(&schema, &empty, &pages);
         let applied =
-            apply_with(&tree, &[create], Attempt { version: 1, nonce: 1 }, limits).expect("it is valid");
+            apply_with(&tree, &[create, set], Attempt { version: 1, nonce: 1 }, limits).expect("it is valid");
         pages.cache().insert_written(&applied.pages);
         Self { schema, content, root: applied.root, pages, stored: applied.pages.into_iter().collect() }
     }

@@ -2,7 +2,7 @@
 //! written chunk by chunk, from the label on at which the last chunk ended.
 
 use api_http::{CHUNK_BYTES, Chunks};
-use config::Label;
+use config::{Label, Tree};
 use lang_json::Commas;
 use model_config::{Deadline, Pace, Reading};
 
@@ -54,6 +54,10 @@ impl NodesWriter {
         (shape, form): (Shape, Form),
     ) -> Self {
         if shape == Shape::First {
+            // Leaves of the top are the first only where there is nothing else.
+            if labels.len() > 1 {
+                labels.retain(|label| !label.is_top());
+            }
             labels.truncate(1);
         }
         let (writer, commas) = (TreeWriter::new(form), Commas::default());
@@ -99,8 +103,25 @@ impl NodesWriter {
         Ok(false)
     }
 
+    /// Writes the leaves of the top, which is a node without anything below: the entries there are nodes of their own.
+    async fn write_top(&mut self, out: &mut Vec<u8>) -> Result<(), Problem> {
+        let reading = &self.reading;
+        let schema = reading.anchor().schema();
+        let write = |tree: &Tree<'_>| {
+            if let Some(record) = tree.record(&Label::top())? {
+                self.writer.leaves(out, schema, &record);
+            }
+            Ok(())
+        };
+        Ok(reading.run(write).await?)
+    }
+
     /// Writes on in one node; answers whether more of it is left.
     async fn write_node(&mut self, out: &mut Vec<u8>, label: &Label) -> Result<bool, Problem> {
+        if label.is_top() {
+            self.write_top(out).await?;
+            return Ok(false);
+        }
         let schema = self.reading.anchor().schema();
         let tree = self.reading.tree();
         let mut cursor = tree.cursor(label);
@@ -145,7 +166,7 @@ impl NodesWriter {
         match (self.form, self.shape) {
             (Form::Json, Shape::List) => out.push(b'['),
             (Form::Json, Shape::Grouped) => self.writer.begin(out),
-            (Form::Xml, _) if self.labels.len() != 1 => out.extend_from_slice(XML_BEGIN),
+            (Form::Xml, _) if self.is_many() => out.extend_from_slice(XML_BEGIN),
             (Form::Json, Shape::First) | (Form::Xml, _) => {}
         }
     }
@@ -154,9 +175,14 @@ impl NodesWriter {
         match (self.form, self.shape) {
             (Form::Json, Shape::List) => out.push(b']'),
             (Form::Json, Shape::Grouped) => self.writer.end(out),
-            (Form::Xml, _) if self.labels.len() != 1 => out.extend_from_slice(XML_END),
+            (Form::Xml, _) if self.is_many() => out.extend_from_slice(XML_END),
             (Form::Json, Shape::First) | (Form::Xml, _) => {}
         }
+    }
+
+    /// Whether there may be any number of elements: leaves of the top are several.
+    fn is_many(&self) -> bool {
+        self.labels.len() != 1 || self.labels.first().is_some_and(Label::is_top)
     }
 
     /// Writes what stands before a node.
@@ -200,6 +226,9 @@ impl Selection {
     /// Whether an entry is selected, lies below one that is, or above one. Entries are asked for in document order. Cost: O(log
     /// selected).
     fn wants(&mut self, label: &Label) -> bool {
+        if label.is_top() {
+            return self.labels.first().is_some_and(Label::is_top);
+        }
         if self.cover.as_ref().is_some_and(|cover| label.is_within(cover)) {
             return true;
         }

@@ -70,7 +70,7 @@ async fn read(
     chunked_response(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
 }
 
-/// The entries at an address, in document order.
+/// The entries at an address, in document order; at the top that itself, too, if it has leaves.
 pub(super) fn find(tree: &Tree<'_>, address: &Address) -> Result<Vec<Label>, Fault> {
     match address {
         Address::Entry(steps) => Ok(tree.find(steps)?.into_iter().collect()),
@@ -84,8 +84,8 @@ pub(super) fn find(tree: &Tree<'_>, address: &Address) -> Result<Vec<Label>, Fau
             while let Some(label) = cursor.next_label()? {
                 if !label.is_top() {
                     cursor.skip_below();
-                    labels.push(label);
                 }
+                labels.push(label);
             }
             Ok(labels)
         }

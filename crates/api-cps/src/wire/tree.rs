@@ -88,7 +88,8 @@ impl TreeWriter {
         self.open.len().saturating_sub(1)
     }
 
-    fn leaves(&mut self, out: &mut Vec<u8>, schema: &Schema, record: &Record<'_>) {
+    /// Writes the leaves of a record into what is open; of the top, into the object around nodes.
+    pub(crate) fn leaves(&mut self, out: &mut Vec<u8>, schema: &Schema, record: &Record<'_>) {
         for (leaf, values) in record.leaves() {
             let values = values.map(|value| ValueRef { kind: value.kind, text: value.text });
             match &mut self.form {
@@ -109,5 +110,5 @@ impl TreeWriter {
 
 /// The container or list that a record is of.
 fn node_of(record: &Record<'_>) -> NodeId {
-    record.node().expect("the top is no node, and is not written")
+    record.node().expect("the top is no node, and is never opened")
 }

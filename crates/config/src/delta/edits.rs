@@ -118,6 +118,7 @@ pub fn edits(schema: &Schema, changes: Vec<Change>) -> Result<Vec<Edit>, ChangeE
             }
             Action::Remove => {
                 let content = source.ok_or(ChangeError::NoData("remove", "no sourceData"))?;
+                edits.extend(content.leaves.iter().map(|leaf| remove_leaf(&subject.parent, leaf)));
                 for node in &content.children {
                     let entry = entry_steps(schema, &subject.parent, node)?;
                     // A flat report goes on with what was below it.
@@ -131,8 +132,13 @@ pub fn edits(schema: &Schema, changes: Vec<Change>) -> Result<Vec<Edit>, ChangeE
                 if source.is_none() && target.is_none() {
                     return Err(ChangeError::NoData("replace", "neither sourceData nor targetData"));
                 }
-                let nodes = |content: Option<Content>| content.map_or(Vec::new(), |content| content.children);
-                replace(schema, &subject.parent, (&nodes(source), nodes(target).into()), &mut edits)?;
+                // What is not there has nothing.
+                let has_nothing = Content::default;
+                let (source, target) =
+                    (source.unwrap_or_else(has_nothing), target.unwrap_or_else(has_nothing));
+                replace_leaves(&subject.parent, &source.leaves, target.leaves, &mut edits);
+                let nodes = (&*source.children, target.children.into());
+                replace(schema, &subject.parent, nodes, &mut edits)?;
             }
         }
     }
@@ -147,6 +153,19 @@ fn create(parent: Vec<Step>, content: Content, edits: &mut Vec<Edit>) {
     if !children.is_empty() {
         edits.push(Edit::Create { parent: Place::Steps(parent), nodes: children.into(), at: Position::Last });
     }
+}
+
+/// Sets leaves of the parent itself, which is the top, and removes those that only the source had.
+fn replace_leaves(parent: &[Step], source: &[Leaf], target: Vec<Leaf>, edits: &mut Vec<Edit>) {
+    let is_gone = |leaf: &&Leaf| target.iter().all(|other| other.schema != leaf.schema);
+    edits.extend(source.iter().filter(is_gone).map(|leaf| remove_leaf(parent, leaf)));
+    if !target.is_empty() {
+        edits.push(Edit::SetLeaves { parent: Place::Steps(parent.to_vec()), leaves: target.into() });
+    }
+}
+
+fn remove_leaf(parent: &[Step], leaf: &Leaf) -> Edit {
+    Edit::RemoveLeaf { parent: Place::Steps(parent.to_vec()), node: leaf.schema, value: None }
 }
 
 /// Sets the leaves of the target, and removes those that only the source had.

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use bytes::Bytes;
 use lang_yang::{Content, DataNode, Leaf, NodeId, Schema};
 
 use super::changed::{self, Maps};
@@ -12,6 +13,7 @@ use super::side::{Side, Trees};
 use super::spread::Spread;
 use super::{Action, DeltaFault, DeltaItem, Part};
 use crate::label::Label;
+use crate::record::Record;
 use crate::{Depth, Tree};
 
 /// How a report is made.
@@ -34,6 +36,8 @@ pub struct Delta {
     work: Vec<Work>,
     /// What the target has and the source has not, if it is reported last.
     added: Vec<Spread>,
+    /// The same of leaves of the top.
+    added_top: Option<DeltaItem>,
     items: Vec<DeltaItem>,
     entries: u64,
     steps: u64,
@@ -72,6 +76,8 @@ enum Work {
     Group(Group),
     /// Parts that only the target has are put in order.
     Added,
+    /// The leaves of the top are compared.
+    Top,
 }
 
 #[derive(Debug)]
@@ -103,7 +109,7 @@ struct Group {
 
 impl Delta {
     /// A report on how entries of a target differ from those of a source: entries below one parent, whose path is the same in both
-    /// trees, in document order. From the top: all entries there; leaves of the top itself are not compared.
+    /// trees, in document order. From the top: all entries there, and the top itself if its leaves are to be compared.
     /// Cost: O(entries), and O(nodes) of the schemas if they differ.
     pub fn new(
         schemas: (&Schema, &Schema),
@@ -115,9 +121,20 @@ impl Delta {
         let (one, other) = schemas;
         let maps = Maps { to_target: NodeMap::new(one, other), to_source: NodeMap::new(other, one) };
         let xpath = parent_xpath.trim_end_matches('/').to_owned();
+        let has_top = source.iter().chain(target).any(Label::is_top);
         let (source, target) = (Siblings::given(source), Siblings::given(target));
-        let work = vec![Work::Added, Work::Match(Box::new(Match { source, target, xpath, level: 0 }))];
-        Self { options, maps, work, added: Vec::new(), items: Vec::new(), entries: 0, steps: 0 }
+        let mut work = vec![Work::Added, Work::Match(Box::new(Match { source, target, xpath, level: 0 }))];
+        work.extend(has_top.then_some(Work::Top));
+        Self {
+            options,
+            maps,
+            work,
+            added: Vec::new(),
+            added_top: None,
+            items: Vec::new(),
+            entries: 0,
+            steps: 0,
+        }
     }
 
     /// Goes on until there are so many items, or so many steps (entries read) are taken: about so many of each. Always with the same
@@ -180,10 +197,45 @@ impl Delta {
                 Ok(()) => self.report_group(trees, group),
                 Err(fault) => return Err(Box::new((Work::Group(group), fault))),
             },
+            Work::Top => self.compare_tops(trees).map_err(|fault| Box::new((Work::Top, fault)))?,
             Work::Added => {
+                self.items.extend(self.added_top.take());
                 self.added.sort_unstable_by(|one, other| other.root().cmp(one.root()));
                 self.work.extend(self.added.drain(..).map(Work::Spread));
             }
+        }
+        Ok(())
+    }
+
+    /// Compares the leaves of the top. What only the target has comes with what else was created.
+    fn compare_tops(&mut self, trees: &Trees<'_>) -> Result<(), DeltaFault> {
+        let top = |tree: &Tree<'_>| {
+            let record = tree.record(&Label::top())?;
+            Ok(record.map_or_else(Bytes::new, |record| record.bytes().clone()))
+        };
+        let source = top(&trees.source).map_err(DeltaFault::Source)?;
+        let target = top(&trees.target).map_err(DeltaFault::Target)?;
+        let source = Record::new(trees.source.schema(), None, source);
+        let target = Record::new(trees.target.schema(), None, target);
+        let changed = changed::changed((&trees.source, &source), (&trees.target, &target), &self.maps);
+        let Some(changed) = changed else { return Ok(()) };
+        self.entries += 1;
+        let part = |leaves: Vec<Leaf>| {
+            let content = Content { leaves, children: Vec::new() };
+            (!content.leaves.is_empty()).then_some(Part { parent: None, content })
+        };
+        let (has_source, has_target) = (!source.is_empty(), !target.is_empty());
+        let action = match (has_source, has_target) {
+            (true, false) => Action::Remove,
+            (false, true) => Action::Create,
+            _ => Action::Replace,
+        };
+        let (source, target) = (part(changed.source), part(changed.target));
+        let item = DeltaItem { action, xpath: "/".to_owned(), source, target };
+        if action == Action::Create && !self.options.is_grouped {
+            self.added_top = Some(item);
+        } else {
+            self.items.push(item);
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
 mod edits;
+mod top;
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,9 @@ fn tops(shop: &Shop) -> Vec<Label> {
     loop {
         match cursor.next_label() {
             Ok(Some(label)) => {
-                cursor.skip_below();
+                if !label.is_top() {
+                    cursor.skip_below();
+                }
                 labels.push(label);
             }
             Ok(None) => return labels,

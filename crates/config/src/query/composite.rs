@@ -163,13 +163,14 @@ impl Candidates<'_> {
             Depth::Levels(levels) => usize::try_from(levels).unwrap_or(usize::MAX),
             Depth::All => usize::MAX,
         };
-        (0..=levels.min(steps))
+        // The top has nothing below that is its own.
+        (0..=levels.min(steps.saturating_sub(1)))
             .any(|up| self.bases.binary_search(&label.prefix(self.schema, steps - up)).is_ok())
     }
 
     /// Whether an entry is below one of these. Cost: O(steps × log of them).
     fn is_below_one_of(&self, label: &Label, above: &[Label]) -> bool {
         let steps = label.depth(self.schema);
-        (0..steps).any(|depth| above.binary_search(&label.prefix(self.schema, depth)).is_ok())
+        (1..steps).any(|depth| above.binary_search(&label.prefix(self.schema, depth)).is_ok())
     }
 }

@@ -70,8 +70,7 @@ impl<'r, 't> Runner<'r, 't> {
     /// Begins the next search, or ends them.
     fn begin_search(&mut self, query: &Query) -> Result<(), Fault> {
         let Some(search) = self.evaluation.searches.last() else {
-            self.end_searches();
-            return Ok(());
+            return self.end_searches(query);
         };
         let top = Label::top();
         let frame = match search.as_slice() {
@@ -85,12 +84,16 @@ impl<'r, 't> Runner<'r, 't> {
         Ok(())
     }
 
-    fn end_searches(&mut self) {
+    fn end_searches(&mut self, query: &Query) -> Result<(), Fault> {
+        let top = Label::top();
+        let has_top = query.has_top && self.tree.record(&top)?.is_some();
         let evaluation = &mut *self.evaluation;
+        evaluation.labels.extend(has_top.then_some(top));
         evaluation.labels.sort_unstable();
         evaluation.labels.dedup();
         let reads = evaluation.query.attribute.is_some() && !evaluation.is_inline;
         evaluation.phase = if reads { Phase::Values } else { Phase::Done };
+        Ok(())
     }
 
     /// One entry of the last frame.

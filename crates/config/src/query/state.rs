@@ -46,7 +46,8 @@ pub enum Progress {
 /// What a query found.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Answer {
-    /// Entries, in document order, each once.
+    /// Entries, in document order, each once. The top is among them if the path is `/` and it has leaves: these alone are meant,
+    /// for what lies below it are entries of their own.
     Entries(Vec<Label>),
     /// Distinct values of a leaf, in the order in which they come in the document.
     Values(Vec<Value>),
