@@ -135,7 +135,7 @@ impl Client {
 
     fn name(&mut self) -> String {
         let number = self.dice.below(NAMES);
-        if number % 7 == 0 { format!("it's {number}/x") } else { format!("n{number}") }
+        if number.is_multiple_of(7) { format!("it's {number}/x") } else { format!("n{number}") }
     }
 
     fn item(&mut self) -> (u64, String) {
