@@ -14,6 +14,9 @@ pub(crate) use xml::NAMESPACE;
 /// The most edits of one patch.
 pub(crate) const EDITS_MAX: usize = 1000;
 
+/// How deep JSON nests around values, and what an entry of a list nests beside its object.
+const DEPTH_AROUND: usize = 8;
+
 /// A list of edits, which is carried out as a whole or not at all.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Patch {
@@ -75,11 +78,11 @@ struct Draft {
     value: Option<String>,
 }
 
-/// Reads a patch. Cost: one pass; the text of each value is copied.
+/// Reads a patch whose values nest `depth_max` nodes at the most. Cost: one pass; the text of each value is copied.
 ///
 /// # Errors
 ///
-/// 400: no text of its form, or no patch; 413: too many edits.
+/// 400: no text of its form, or no patch; 413: too many edits, values that nest too deep, or too many namespaces around them.
 pub(crate) fn parse_patch(form: Form, text: &[u8], depth_max: usize) -> Result<Patch, Problem> {
     let text = std::str::from_utf8(text).map_err(|_| malformed("the body is not UTF-8"))?;
     let (id, drafts) = match form {
@@ -198,8 +201,12 @@ impl Where {
 type Drafts = (Option<String>, Vec<Draft>);
 
 fn parse_json(text: &str, depth_max: usize) -> Result<Drafts, Problem> {
-    let mut json = Reader::new(text, depth_max);
+    // An entry of a list is an object in an array.
+    let mut json = Reader::new(text, depth_max.saturating_mul(2).saturating_add(DEPTH_AROUND));
     read_json(&mut json).map_err(|stop| match stop {
+        Stop::Syntax(error) if error.problem == lang_json::Problem::Depth => {
+            Problem::protocol(Tag::TooBig, format!("the body nests deeper than {depth_max} nodes"))
+        }
         Stop::Syntax(error) => malformed(format!("the body: {error}")),
         Stop::Refused(problem) => problem,
     })

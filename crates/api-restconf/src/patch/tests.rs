@@ -73,6 +73,9 @@ fn what_is_no_patch_is_refused() {
     let twice = r#"{"edit-id":"a","target":"/b","operation":"remove"}"#;
     let twice = format!(r#"{{"ietf-yang-patch:yang-patch":{{"patch-id":"p","edit":[{twice},{twice}]}}}}"#);
     json(&twice, Tag::BadElement, "two edits have the edit-id \"a\"");
+    let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+    let deep = with(&format!(r#""operation":"merge","value":{{"a":{deep}}}"#));
+    json(&deep, Tag::TooBig, "deeper than 32 nodes");
     let many = vec!["{}"; EDITS_MAX + 1].join(",");
     let many = format!(r#"{{"ietf-yang-patch:yang-patch":{{"edit":[{many}]}}}}"#);
     json(&many, Tag::TooBig, "1000 edits at the most");
@@ -80,18 +83,26 @@ fn what_is_no_patch_is_refused() {
 
 #[test]
 fn what_is_no_patch_as_xml_is_refused() {
-    let xml = |text: &str, tag, expected| check_refused(Form::Xml, text, (tag, expected));
+    let refused = |text: &str, tag, expected| check_refused(Form::Xml, text, (tag, expected));
     let patch = |inner: &str| format!("<yang-patch xmlns=\"{NAMESPACE}\">{inner}</yang-patch>");
-    xml("", Tag::MalformedMessage, "the body is empty");
-    xml("<yang-patch/>", Tag::MalformedMessage, "the outermost element must be yang-patch of urn:ietf");
-    xml(&patch("x"), Tag::MalformedMessage, "an element expected, got the text \"x\"");
-    xml(&patch("<patch-id><a/></patch-id>"), Tag::MalformedMessage, "text expected, got the element \"a\"");
-    xml(&patch("<patch-id xmlns=\"\"/>"), Tag::UnknownElement, "no member \"patch-id\"");
-    xml(&patch("<edit><value/></edit>"), Tag::MalformedMessage, "a value must hold an element");
-    xml(&patch("<edit><value><a/><b/></value></edit>"), Tag::MalformedMessage, "not several");
-    xml(&patch("<patch-id>&none;</patch-id>"), Tag::MalformedMessage, "no entity");
-    xml("<!DOCTYPE a>", Tag::MalformedMessage, "document types");
-    xml(XML.split_once("</p:value>").unwrap().0, Tag::MalformedMessage, "ends within an element");
-    xml("<yang-patch", Tag::MalformedMessage, "the body: ");
-    xml(&format!("{}<a/>", patch("")), Tag::MalformedMessage, "one outermost element");
+    refused("", Tag::MalformedMessage, "the body is empty");
+    refused("<yang-patch/>", Tag::MalformedMessage, "the outermost element must be yang-patch of urn:ietf");
+    refused(&patch("x"), Tag::MalformedMessage, "an element expected, got the text \"x\"");
+    refused(
+        &patch("<patch-id><a/></patch-id>"),
+        Tag::MalformedMessage,
+        "text expected, got the element \"a\"",
+    );
+    refused(&patch("<patch-id xmlns=\"\"/>"), Tag::UnknownElement, "no member \"patch-id\"");
+    refused(&patch("<edit><value/></edit>"), Tag::MalformedMessage, "a value must hold an element");
+    refused(&patch("<edit><value><a/><b/></value></edit>"), Tag::MalformedMessage, "not several");
+    refused(&patch("<patch-id>&none;</patch-id>"), Tag::MalformedMessage, "no entity");
+    refused("<!DOCTYPE a>", Tag::MalformedMessage, "document types");
+    let edit = "<edit><value><a/></value></edit>".repeat(5);
+    let long = "x".repeat(xml::TAG_BYTES_MAX / 4);
+    let around = format!("<yang-patch xmlns=\"{NAMESPACE}\" xmlns:l=\"{long}\">{edit}</yang-patch>");
+    check_refused(Form::Xml, &around, (Tag::TooBig, "more than 4194304 bytes"));
+    refused(XML.split_once("</p:value>").unwrap().0, Tag::MalformedMessage, "ends within an element");
+    refused("<yang-patch", Tag::MalformedMessage, "the body: ");
+    refused(&format!("{}<a/>", patch("")), Tag::MalformedMessage, "one outermost element");
 }

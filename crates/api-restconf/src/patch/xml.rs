@@ -6,16 +6,21 @@ use quick_xml::name::{PrefixDeclaration, ResolveResult};
 use quick_xml::reader::NsReader;
 
 use super::{Draft, Drafts, check_count, malformed, unknown};
-use crate::problem::Problem;
+use crate::problem::{Problem, Tag};
 
 /// The namespace of `yang-patch`.
 pub(crate) const NAMESPACE: &str = "urn:ietf:params:xml:ns:yang:ietf-yang-patch";
+
+/// The most bytes of start tags of values, each with all the namespaces around it: a few declarations outside are copied to each.
+pub(super) const TAG_BYTES_MAX: usize = 4 << 20;
 
 struct XmlPatch<'a> {
     xml: NsReader<&'a [u8]>,
     text: &'a str,
     /// How many elements are open.
     open: usize,
+    /// Bytes of the start tags of values.
+    tag_bytes: usize,
 }
 
 /// What comes next, apart from comments and the like.
@@ -35,7 +40,7 @@ pub(super) fn parse_xml(text: &str) -> Result<Drafts, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut xml = NsReader::from_str(text);
     xml.config_mut().expand_empty_elements = true;
-    XmlPatch { xml, text, open: 0 }.document()
+    XmlPatch { xml, text, open: 0, tag_bytes: 0 }.document()
 }
 
 impl<'a> XmlPatch<'a> {
@@ -91,6 +96,13 @@ impl<'a> XmlPatch<'a> {
             if attribute.key.as_namespace_binding().is_none() {
                 put_attribute(&mut out, attribute.key.0, &attribute.value);
             }
+        }
+        self.tag_bytes += out.len();
+        if self.tag_bytes > TAG_BYTES_MAX {
+            let message = format!(
+                "values with the namespaces around them have tags of more than {TAG_BYTES_MAX} bytes"
+            );
+            return Err(Problem::protocol(Tag::TooBig, message));
         }
         let inner = self.xml.read_to_end(start.name());
         let inner = inner.map_err(|error| malformed(format!("the body: {error}")))?;
