@@ -143,7 +143,11 @@ impl Problem {
         let details = match &error.file {
             Some(file) => {
                 let line = error.line.map_or_else(String::new, |line| format!(" (line {line})"));
-                format!("Yang syntax validation failed for resource {file}:\n{}{line}", error.message)
+                if error.is_dependency {
+                    format!("{file}{line}: {}", error.message)
+                } else {
+                    format!("Yang syntax validation failed for resource {file}:\n{}{line}", error.message)
+                }
             }
             None => error.message.to_string(),
         };

@@ -39,11 +39,13 @@ pub struct CompileError {
     pub message: Box<str>,
     /// Whether this machine failed, and not the set: no room for temporary files, say.
     pub is_internal: bool,
+    /// Whether the text may be YANG, and what it needs of other modules is wrong: one is missing, or they need each other.
+    pub is_dependency: bool,
 }
 
 impl CompileError {
     pub(crate) fn of_set(message: impl Into<Box<str>>) -> Self {
-        Self { file: None, line: None, message: message.into(), is_internal: false }
+        Self { file: None, line: None, message: message.into(), is_internal: false, is_dependency: false }
     }
 
     pub(crate) fn internal(what: &str, error: &dyn std::fmt::Display) -> Self {
@@ -54,9 +56,20 @@ impl CompileError {
         Self { file: Some(file.into()), line, ..Self::of_set(message) }
     }
 
+    /// Of a module that another one needs.
+    fn dependency(member: &Member<'_>, line: u32, message: impl Into<Box<str>>) -> Self {
+        Self { is_dependency: true, ..Self::at(&member.file.name, Some(line), message) }
+    }
+
     fn syntax(file: &str, error: SyntaxError) -> Self {
         Self::at(file, Some(error.line), error.message)
     }
+}
+
+/// A module or submodule, by its kind and name.
+fn subject(header: &Header) -> String {
+    let kind = if header.belongs_to.is_some() { "submodule" } else { "module" };
+    format!("{kind} \"{}\"", header.name)
 }
 
 fn place(file: Option<&str>, line: Option<u32>) -> String {
@@ -189,10 +202,15 @@ impl<'a> ModuleSet<'a> {
         dependency: &Dependency,
         is_built_in: impl Fn(&str) -> bool,
     ) -> Result<(), CompileError> {
-        let fails =
-            |message: String| Err(CompileError::at(&member.file.name, Some(dependency.line), message));
-        let name = &*dependency.name;
+        let fails = |message: String| Err(CompileError::dependency(member, dependency.line, message));
+        let (name, header) = (&*dependency.name, &member.header);
         let wants_submodule = dependency.is_include;
+        let verb = match (wants_submodule, dependency.body.is_some()) {
+            (true, _) => "includes",
+            (false, true) => "imports",
+            (false, false) => "belongs to",
+        };
+        let needs = format!("{} {verb}", subject(header));
         let kind = if wants_submodule { "submodule" } else { "module" };
         let mut found = self
             .revisions(name)
@@ -201,7 +219,11 @@ impl<'a> ModuleSet<'a> {
         if found.peek().is_none() {
             // `belongs-to` may name no other than an uploaded module; imports may be served by the engine.
             let is_served = !wants_submodule && dependency.body.is_some() && is_built_in(name);
-            return if is_served { Ok(()) } else { fails(format!("no {kind} \"{name}\" among the files")) };
+            return if is_served {
+                Ok(())
+            } else {
+                fails(format!("{needs} {kind} \"{name}\", which is not among the files"))
+            };
         }
         let Some(revision) = &dependency.revision else { return Ok(()) };
         let revisions: Vec<&str> = found.map(|found| &*found.header.revision).collect();
@@ -213,7 +235,7 @@ impl<'a> ModuleSet<'a> {
             .map(|revision| if revision.is_empty() { "no revision" } else { revision })
             .collect();
         fails(format!(
-            "no {kind} \"{name}\" of revision {revision} among the files; there is {}",
+            "{needs} {kind} \"{name}\" of revision {revision}, which is not among the files; there is {}",
             shown.join(", ")
         ))
     }
@@ -242,7 +264,7 @@ impl<'a> ModuleSet<'a> {
                     let mut names: Vec<&str> = names.map(|member| &*member.header.name).collect();
                     names.push(&dependency.name);
                     let message = format!("modules import each other in a circle: {}", names.join(", "));
-                    return Err(CompileError::at(&member.file.name, Some(dependency.line), message));
+                    return Err(CompileError::dependency(member, dependency.line, message));
                 }
                 path.push((to, 0));
             }

@@ -65,26 +65,29 @@ fn a_module_is_there_once() {
 fn what_is_imported_is_there() {
     refused(
         &[("a.yang", "module a {\n import b { prefix b; }\n}")],
-        "a.yang, line 2: no module \"b\" among the files",
+        "a.yang, line 2: module \"a\" imports module \"b\", which is not among the files",
     );
-    refused(&[("a.yang", "module a {\n include b; }")], "a.yang, line 2: no submodule \"b\" among the files");
+    refused(
+        &[("a.yang", "module a {\n include b; }")],
+        "a.yang, line 2: module \"a\" includes submodule \"b\", which is not among the files",
+    );
     refused(
         &[("b.yang", "submodule b {\n belongs-to a { prefix a; } }")],
-        "b.yang, line 2: no module \"a\" among the files",
+        "b.yang, line 2: submodule \"b\" belongs to module \"a\", which is not among the files",
     );
     refused(
         &[
             ("a.yang", "module a { import b { prefix b; revision-date 2019-01-01; } }"),
             ("b.yang", "module b { revision 2020-01-01; }"),
         ],
-        "a.yang, line 1: no module \"b\" of revision 2019-01-01 among the files; there is 2020-01-01",
+        "a.yang, line 1: module \"a\" imports module \"b\" of revision 2019-01-01, which is not among the files; there is 2020-01-01",
     );
     refused(
         &[
             ("a.yang", "module a { import b { prefix b; } }"),
             ("b.yang", "submodule b { belongs-to a { prefix a; } }"),
         ],
-        "a.yang, line 1: no module \"b\" among the files",
+        "a.yang, line 1: module \"a\" imports module \"b\", which is not among the files",
     );
     assert_eq!(problem(&[("a.yang", "module a { import built-in { prefix b; } }")]), None);
     assert_eq!(
