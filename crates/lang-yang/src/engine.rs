@@ -1,16 +1,16 @@
 //! libyang: what it makes of a set of modules. It runs when a set is uploaded and for strict validation, never to read or
 //! write data.
 
+mod texts;
 mod raw;
 mod place;
 
-use std::fs;
-
-use tempfile::TempDir;
 use yang5::context::{Context, ContextFlags};
 use yang5::schema::SchemaModule;
 
 use crate::modules::{CompileError, ModuleSet};
+
+use texts::Texts;
 
 pub(crate) use raw::{Complaint, TypeReader, defaults, deviations, flags, identities};
 
@@ -46,17 +46,15 @@ impl Engine {
         set: &ModuleSet<'_>,
         options: &CompileOptions,
     ) -> Result<(Self, Vec<Box<str>>), CompileError> {
-        let mut context = Context::new(ContextFlags::NO_YANGLIBRARY | ContextFlags::DISABLE_SEARCHDIR_CWD)
-            .map_err(|error| CompileError::internal("libyang does not start", &error))?;
+        // Modules come from the set alone, never from files of this machine.
+        let flags = ContextFlags::NO_YANGLIBRARY | ContextFlags::DISABLE_SEARCHDIRS;
+        let mut context =
+            Context::new(flags).map_err(|error| CompileError::internal("libyang does not start", &error))?;
         raw::store_all_complaints();
         set.check_dependencies(|name| context.get_module_latest(name).is_some())?;
-        let folder = write(set).map_err(|error| CompileError::internal("a temporary folder", &error))?;
-        // The caller's folder for temporary files may have any name; libyang's binding wants UTF-8.
-        let path = folder.path().to_str().ok_or_else(|| {
-            CompileError::internal("the folder for temporary files", &"its name is not UTF-8")
-        })?;
-        context.set_searchdir(path).map_err(|error| CompileError::internal("a temporary folder", &error))?;
-        let warnings = load_modules(&mut context, set, &options.features)?;
+        let texts = Texts::new(set);
+        let load = |context: &mut Context| load_modules(context, set, &options.features);
+        let warnings = raw::with_texts(&mut context, &texts, load)?;
         Ok((Self { context }, warnings))
     }
 
@@ -75,22 +73,6 @@ impl Engine {
     pub(crate) fn complaints(&self) -> Vec<Complaint> {
         raw::take_complaints(&self.context)
     }
-}
-
-/// The texts as files that libyang finds by name and revision.
-fn write(set: &ModuleSet<'_>) -> std::io::Result<TempDir> {
-    let folder = TempDir::new()?;
-    for member in &set.members {
-        fs::write(
-            folder.path().join(file_name(&member.header.name, &member.header.revision)),
-            &*set.for_engine(member),
-        )?;
-    }
-    Ok(folder)
-}
-
-fn file_name(name: &str, revision: &str) -> String {
-    if revision.is_empty() { format!("{name}.yang") } else { format!("{name}@{revision}.yang") }
 }
 
 fn load_modules(

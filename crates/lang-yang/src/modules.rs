@@ -37,7 +37,7 @@ pub struct CompileError {
     pub line: Option<u32>,
     /// What is wrong.
     pub message: Box<str>,
-    /// Whether this machine failed, and not the set: no room for temporary files, say.
+    /// Whether this machine failed, and not the set: no memory for libyang, say.
     pub is_internal: bool,
     /// Whether the text may be YANG, and what it needs of other modules is wrong: one is missing, or they need each other.
     pub is_dependency: bool,

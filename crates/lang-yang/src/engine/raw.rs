@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "yang5 does not read types, and libyang has them in its tables alone")]
 
 use std::collections::HashMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::{CStr, c_char, c_void};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ use yang5::ffi;
 use yang5::schema::{SchemaModule, SchemaNode, SchemaNodeKind};
 
 use crate::types::{IntegerWidth, Leafref, Pattern, Type, TypeKind};
+
+use super::texts::Texts;
 
 /// Something that libyang said.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -38,6 +40,60 @@ pub(crate) struct Complaint {
 pub(crate) fn store_all_complaints() {
     // SAFETY: it sets a number.
     unsafe { ffi::ly_log_options(ffi::LY_LOSTORE) };
+}
+
+/// Runs `job` while libyang has the modules of `texts` for the asking.
+pub(crate) fn with_texts<T>(context: &mut Context, texts: &Texts, job: impl FnOnce(&mut Context) -> T) -> T {
+    /// Takes the callback back, also if the job panics.
+    struct Asking<'c>(&'c mut Context);
+
+    impl Drop for Asking<'_> {
+        fn drop(&mut self) {
+            self.0.unset_embedded_modules();
+        }
+    }
+
+    let given: *const Texts = texts;
+    // SAFETY: libyang hands the pointer to the callback alone, which only reads; the callback is taken back before this
+    // function ends, and the texts are borrowed until then.
+    unsafe { context.set_module_import_callback(give, given.cast_mut().cast()) };
+    let asking = Asking(context);
+    job(&mut *asking.0)
+}
+
+/// Gives libyang the text of a module, or of a submodule if it names one.
+///
+/// # Safety
+///
+/// As libyang calls it: texts that are null or end with zero, the pointer of `with_texts`, and places for its answers.
+unsafe extern "C" fn give(
+    module: *const c_char,
+    module_revision: *const c_char,
+    submodule: *const c_char,
+    submodule_revision: *const c_char,
+    texts: *mut c_void,
+    format: *mut ffi::LYS_INFORMAT::Type,
+    data: *mut *const c_char,
+    free: *mut ffi::ly_module_imp_data_free_clb,
+) -> ffi::LY_ERR::Type {
+    let (name, revision) = match submodule.is_null() {
+        true => (module, module_revision),
+        false => (submodule, submodule_revision),
+    };
+    // SAFETY: as demanded; `with_texts` borrows the texts while this can be called.
+    let (texts, name, revision) =
+        unsafe { (&*texts.cast::<Texts>(), optional_text(name), optional_text(revision)) };
+    let revision = revision.filter(|revision| !revision.is_empty());
+    let Some(text) = name.and_then(|name| texts.find(name, revision)) else {
+        return ffi::LY_ERR::LY_ENOTFOUND;
+    };
+    // SAFETY: as demanded. libyang reads the text before `with_texts` ends, and frees nothing that it is not told to.
+    unsafe {
+        *format = ffi::LYS_INFORMAT::LYS_IN_YANG;
+        *data = text.as_ptr();
+        *free = None;
+    }
+    ffi::LY_ERR::LY_SUCCESS
 }
 
 /// What libyang complained of on this thread, from the first on; it forgets it.
