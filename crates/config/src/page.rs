@@ -14,8 +14,8 @@
 
 mod id;
 mod summary;
-mod values;
 pub(crate) mod entries;
+mod values;
 mod build;
 
 use std::sync::{Arc, OnceLock};
