@@ -6,6 +6,7 @@ use std::process::Command;
 
 use anyhow::Context;
 
+use crate::kafka::{self, Broker};
 use crate::process::{is_strict, root, run, say, target, with_server};
 
 /// A client of a registry of packages, and the script in `xtask/clients` that uses it.
@@ -30,6 +31,9 @@ const CLIENTS: [Client; 4] = [
     Client { package: ("hugegraph-python", "1.7.1"), script: "huge_graph.py", registry: Registry::Python },
     Client { package: ("ngsijs", "1.4.1"), script: "ngsijs.js", registry: Registry::Npm },
 ];
+/// Reads change events of configuration.
+const CONSUMER: Client =
+    Client { package: ("kafka-python", "3.0.12"), script: "cps_events.py", registry: Registry::Python };
 /// Origin that the server lets in, for what a script asks as a browser does.
 const ORIGIN: &str = "https://app.example.org";
 
@@ -42,22 +46,48 @@ const ORIGIN: &str = "https://app.example.org";
 pub(crate) fn check() -> anyhow::Result<()> {
     let mut installed = Vec::new();
     for client in &CLIENTS {
-        match client.install() {
-            Ok(folder) => installed.push((client, folder)),
-            Err(error) if is_strict() => {
-                return Err(error.context(format!(
-                    "{} cannot be installed, and TWINFOLD_TEST_STRICT asks for it",
-                    client.package.0
-                )));
-            }
-            Err(error) => say(&format!("SKIPPED: {} was not tried: {error:#}\n", client.package.0)),
+        let folder = unless_missing(client.package.0, client.install())?;
+        installed.extend(folder.map(|folder| (client, folder)));
+    }
+    let consumer = unless_missing(CONSUMER.package.0, CONSUMER.install())?;
+    let broker = unless_missing("Kafka", kafka::install())?;
+    if !installed.is_empty() {
+        with_server(&["--cors-origins", ORIGIN], |url| {
+            installed.iter().try_for_each(|(client, folder)| client.run(folder, &[url, ORIGIN]))
+        })?;
+    }
+    match (consumer, broker) {
+        (Some(consumer), Some(broker)) => check_events(&consumer, &broker),
+        _ => Ok(()),
+    }
+}
+
+/// What was installed, or that it was not, which is said.
+fn unless_missing(name: &str, installed: anyhow::Result<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
+    match installed {
+        Ok(folder) => Ok(Some(folder)),
+        Err(error) if is_strict() => {
+            Err(error.context(format!("{name} cannot be installed, and TWINFOLD_TEST_STRICT asks for it")))
+        }
+        Err(error) => {
+            say(&format!("SKIPPED: {name} was not tried: {error:#}\n"));
+            Ok(None)
         }
     }
-    if installed.is_empty() {
-        return Ok(());
-    }
-    with_server(&["--cors-origins", ORIGIN], |url| {
-        installed.iter().try_for_each(|(client, folder)| client.run(folder, url))
+}
+
+/// Change events of configuration reach a consumer of Kafka, also those of a time without a broker.
+fn check_events(consumer: &Path, package: &Path) -> anyhow::Result<()> {
+    let mut broker = Broker::start(package)?;
+    let address = broker.address();
+    // A broker that was away is tried again soon.
+    let settings = ["--config-event-kafka", &address, "--config-event-pause-max", "1s"];
+    with_server(&settings, |url| {
+        CONSUMER.run(consumer, &[url, &address, "write"])?;
+        broker.stop()?;
+        CONSUMER.run(consumer, &[url, &address, "write-more"])?;
+        broker.go_on()?;
+        CONSUMER.run(consumer, &[url, &address, "read"])
     })
 }
 
@@ -89,13 +119,13 @@ impl Client {
         Ok(folder)
     }
 
-    fn run(&self, folder: &Path, url: &str) -> anyhow::Result<()> {
+    fn run(&self, folder: &Path, arguments: &[&str]) -> anyhow::Result<()> {
         let mut script = match self.registry {
             Registry::Python => Command::new(folder.join("bin/python")),
             Registry::Npm => Command::new("node"),
         };
         script.env("PYTHONDONTWRITEBYTECODE", "1").env("NODE_PATH", folder.join("node_modules"));
-        script.arg(root().join("xtask/clients").join(self.script)).args([url, ORIGIN]);
+        script.arg(root().join("xtask/clients").join(self.script)).args(arguments);
         // The server is on this machine, whatever proxy is between it and others.
         run(script.env("no_proxy", "*").env("NO_PROXY", "*"))
     }

@@ -10,6 +10,7 @@ mod examples;
 mod fuzz;
 #[cfg(test)]
 mod habits;
+mod kafka;
 mod layers;
 mod process;
 mod ratchets;
@@ -33,7 +34,8 @@ cargo xtask DOOR [ARGUMENTS]
   torture [ARGUMENTS] kill the store's process at random moments, 5000 times;
                       or as told: --rounds N, --seed S, and which of kill, power, failing
   examples            load examples/city into a fresh server and compare its answers with those recorded
-  clients             public clients (ngsildclient and filip from PyPI, ngsijs from npm) and what others send, against a fresh server;
+  clients             public clients (ngsildclient and filip from PyPI, ngsijs from npm) and what others send, against a fresh server, and
+                      a consumer of change events with Apache Kafka (from Maven's registry, with Java);
                       left out, loudly, without their registries, unless TWINFOLD_TEST_STRICT is set
   conformance [--url URL]
                       public suites (of the folder TWINFOLD_CONFORMANCE_SUITES, or fetched from the registries of crates and of
