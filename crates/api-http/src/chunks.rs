@@ -12,7 +12,7 @@ use crate::response::{Response, json_response};
 use crate::stream::{BrokenOff, StreamSender, stream};
 
 /// Up to this size an answer is whole: it has a length, and errors have a status.
-const WHOLE_BYTES_MAX: usize = 1 << 20;
+pub const WHOLE_BYTES_MAX: usize = 1 << 20;
 /// Chunks of a stream that wait for the client.
 const CHUNKS_MAX: usize = 4;
 /// About the size of a chunk of an answer: what makes [`Chunks`] goes on until it has so much.

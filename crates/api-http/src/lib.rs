@@ -70,7 +70,7 @@ pub mod testing;
 
 pub use body::{BODY_BYTES_HELD, read_body};
 pub use budget::{MemoryBudget, MemoryFull, RequestMemory, Reservation, SMALL_BYTES, Share};
-pub use chunks::{CHUNK_BYTES, Chunks, chunked_response};
+pub use chunks::{CHUNK_BYTES, Chunks, WHOLE_BYTES_MAX, chunked_response};
 pub use conditions::{
     ConditionError, Conditions, ReadJudged, States, check_untagged, entity_tag, judge_read, tagged,
 };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use api_http::{CHUNK_BYTES, Chunks, Given, Operation, Request, Response, chunked_response};
+use api_http::{CHUNK_BYTES, Chunks, Given, Operation, Request, Response, WHOLE_BYTES_MAX, chunked_response};
 use config::query::{Answer, Query};
 use http::HeaderValue;
 use lang_cps_path::CpsPath;
@@ -40,7 +40,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     let page = params::page(&given)?;
     let deadline = Deadline::at(request.deadline);
     let most = api.shared.limits.query_nodes_max;
-    let search = Search { path: Arc::new(path), queries: HashMap::new(), most, deadline };
+    let search = Search { path: Arc::new(path), queries: HashMap::new(), refused: None, most, deadline };
     let mut anchors = Anchors::of(&api, &request).await?;
     let mut pages = 1;
     if let Some(page) = page {
@@ -50,7 +50,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
         let before = usize::try_from(page.index - 1).unwrap_or(usize::MAX).saturating_mul(size);
         anchors = anchors.these(matching.into_iter().skip(before).take(size).collect());
     }
-    let body = AcrossBody { search, anchors, levels, under_way: None, commas: None };
+    let body = AcrossBody { search, anchors, levels, under_way: None, commas: None, written: 0 };
     let mut response = chunked_response(JSON, api.shared.limits.stall_max, body.chunks()).await?;
     response.headers_mut().insert("total-pages", HeaderValue::from(pages));
     Ok(response)
@@ -121,8 +121,10 @@ impl Anchors {
 #[derive(Clone)]
 struct Search {
     path: Arc<CpsPath>,
-    /// The path against each schema, by its hash.
-    queries: HashMap<u128, Arc<Query>>,
+    /// The path against each schema, by its hash; `None`: it cannot be asked there.
+    queries: HashMap<u128, Option<Arc<Query>>>,
+    /// Why it cannot, the first time.
+    refused: Option<Problem>,
     /// The most nodes found in one anchor.
     most: usize,
     deadline: Deadline,
@@ -130,22 +132,40 @@ struct Search {
 
 impl Search {
     /// The path against the schema of an anchor; `None` if nothing under it can match.
-    fn query(&mut self, anchor: &Anchor) -> Result<Option<Arc<Query>>, Problem> {
+    fn query(&mut self, anchor: &Anchor) -> Option<Arc<Query>> {
         let schema = anchor.schema();
         let query = match self.queries.get(&schema.hash) {
-            Some(query) => Arc::clone(query),
+            Some(query) => query.clone(),
             None => {
-                let query = Arc::new(Query::new(schema, &self.path)?);
-                self.queries.insert(schema.hash, Arc::clone(&query));
+                let query = match Query::new(schema, &self.path) {
+                    Ok(query) => Some(Arc::new(query)),
+                    Err(error) => {
+                        self.refused.get_or_insert_with(|| error.into());
+                        None
+                    }
+                };
+                self.queries.insert(schema.hash, query.clone());
                 query
             }
         };
-        Ok((!query.finds_nothing()).then_some(query))
+        query.filter(|query| !query.finds_nothing())
+    }
+
+    /// Checks that the path can be asked of some schema that was met, if any was.
+    ///
+    /// # Errors
+    ///
+    /// 400.
+    fn check(&mut self) -> Result<(), Problem> {
+        match self.refused.take() {
+            Some(problem) if self.queries.values().all(Option::is_none) => Err(problem),
+            _ => Ok(()),
+        }
     }
 
     /// What is found in the newest version of an anchor, up to so much; `None` if nothing is.
     async fn find(&mut self, anchor: &Anchor, most: usize) -> Result<Option<(Reading, Found)>, Problem> {
-        let Some(query) = self.query(anchor)? else { return Ok(None) };
+        let Some(query) = self.query(anchor) else { return Ok(None) };
         let reading = match anchor.read(None).await {
             // It was removed meanwhile.
             Err(Error::UnknownAnchor { .. }) => return Ok(None),
@@ -172,6 +192,7 @@ impl Search {
                 names.push(anchor.name().to_owned());
             }
         }
+        self.check()?;
         Ok(names)
     }
 }
@@ -185,6 +206,8 @@ struct AcrossBody {
     under_way: Option<NodesWriter>,
     /// Between the anchors; `None` before the first chunk.
     commas: Option<Commas>,
+    /// Bytes of the chunks so far.
+    written: usize,
 }
 
 impl AcrossBody {
@@ -194,6 +217,11 @@ impl AcrossBody {
             let Some(mut body) = state else { return Ok(None) };
             let mut out = Vec::new();
             let is_more = body.write(&mut out).await?;
+            body.written += out.len();
+            // What is sent may take longer than a request: the server bounds answers under way by themselves.
+            if body.written > WHOLE_BYTES_MAX {
+                body.search.deadline = Deadline::at(None);
+            }
             Ok(Some((out, is_more.then_some(body))))
         }))
     }
@@ -213,6 +241,7 @@ impl AcrossBody {
                 continue;
             }
             let Some(anchor) = self.anchors.next().await? else {
+                self.search.check()?;
                 out.push(b']');
                 return Ok(false);
             };
@@ -226,7 +255,7 @@ impl AcrossBody {
                         self.under_way = Some(NodesWriter::new(reading, labels, self.levels, shape));
                     }
                     Found::All(Answer::Values(values)) => {
-                        let query = self.search.query(&anchor)?;
+                        let query = self.search.query(&anchor);
                         let name = query.as_deref().map_or("", attribute);
                         put_values(out, (name, Form::Json), &values);
                         out.push(b'}');

@@ -88,16 +88,20 @@ impl NodesWriter {
         if !std::mem::replace(&mut self.is_begun, true) {
             self.begin(out);
         }
+        let end = out.len().saturating_add(CHUNK_BYTES);
         while let Some(label) = self.labels.get(self.at).cloned() {
             if self.last.is_none() {
                 self.begin_node(out);
             }
-            if self.write_node(out, &label).await? {
+            let is_under_way = self.write_node(out, &label, end).await?;
+            if !is_under_way {
+                self.end_node(out);
+                self.at += 1;
+            }
+            if is_under_way || out.len() >= end {
                 self.reading.rest(&mut self.pace).await?;
                 return Ok(true);
             }
-            self.end_node(out);
-            self.at += 1;
         }
         self.end(out);
         Ok(false)
@@ -116,8 +120,8 @@ impl NodesWriter {
         Ok(reading.run(write).await?)
     }
 
-    /// Writes on in one node; answers whether more of it is left.
-    async fn write_node(&mut self, out: &mut Vec<u8>, label: &Label) -> Result<bool, Problem> {
+    /// Writes on in one node, until so much is written; answers whether more of it is left.
+    async fn write_node(&mut self, out: &mut Vec<u8>, label: &Label, end: usize) -> Result<bool, Problem> {
         if label.is_top() {
             self.write_top(out).await?;
             return Ok(false);
@@ -130,7 +134,6 @@ impl NodesWriter {
             cursor.seek(last);
             passed = self.last.take();
         }
-        let end = out.len().saturating_add(CHUNK_BYTES);
         loop {
             let next = match cursor.next() {
                 Ok(next) => next,

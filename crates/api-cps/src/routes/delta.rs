@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use api_http::{Chunks, Given, Operation, Request, RequestStream, Response, chunked_response};
+use api_http::{
+    Chunks, Given, Operation, Request, RequestStream, Response, chunked_response, empty_response,
+};
 use config::delta::{Change, ChangeError, Delta, DeltaFault, DeltaOptions, DeltaProgress, Subject, edits};
 use config::query::Address;
 use config::{Attempt, Edit, Label, PageCache, Pages, Place, Position, Root, Step, StepAt, Tree};
+use http::StatusCode;
 use lang_cps_path::CpsPath;
 use lang_yang::{
     CompileOptions, Content, DataNode, Features, Leaf, NodeId, Schema, Value, ValueKind, compile,
 };
-use model_config::{Anchor, Deadline, Pace, Reading, WriteOptions};
+use model_config::{Anchor, Deadline, Pace, Reading};
 
 use super::created;
-use super::node::find;
-use super::writing::{Refused, read_body};
+use super::node::{find, find_on};
+use super::writing::{Refused, options, read_body};
 use crate::media::{Form, answer_form, body_form};
-use crate::operation::{CREATED, data_of, done, form_of, operation};
-use crate::params::{self, Descendants, flag, required};
+use crate::operation::{CREATED_OR_CHECKED, data_of, done, form_of, operation};
+use crate::params::{self, Descendants, WRITE, flag, required};
 use crate::problem::Problem;
 use crate::state::{Api, Limits};
 use crate::upload::{modules, part, read_parts};
@@ -38,7 +41,7 @@ pub(crate) const BETWEEN: Operation =
 pub(crate) async fn between(api: Api, request: Request) -> Result<Response, Problem> {
     let given = Given::of(&request);
     let target = required(&given, &params::TARGET_ANCHOR)?;
-    let asked = Asked::of(&api, &given, params::descendants(&given)?)?;
+    let asked = Asked::of(&api, &request, params::descendants(&given)?)?;
     let configs = api.configs(&request).await?;
     let source = configs.anchor(request.capture(0), request.capture(1)).await?.read(None).await?;
     let target = configs.anchor(request.capture(0), target).await?.read(None).await?;
@@ -61,19 +64,22 @@ pub(crate) async fn to_body(api: Api, request: Request, body: RequestStream) -> 
     // Read first: a client that still sends does not come to read a refusal.
     let limits = &api.shared.limits;
     let parts = read_parts(&request, body, limits).await?;
-    let asked = Asked::of(&api, &Given::of(&request), Descendants::All)?;
+    let asked = Asked::of(&api, &request, Descendants::All)?;
     let anchor = api.anchor(&request).await?;
+    let lane = anchor.configs().lane();
     let schema = match part(&parts, "yangResourceFile") {
         Ok(file) => {
-            let (files, options) = (modules(file, limits)?, CompileOptions { features: Features::All });
-            let compiled = anchor.configs().lane().run(|| compile(&files, &options)).await;
-            Arc::new(compiled.map_err(|error| Problem::invalid_yang(&error))?.schema)
+            let compiled = lane.run(|| {
+                let options = CompileOptions { features: Features::All };
+                compile(&modules(file, limits)?, &options).map_err(|error| Problem::invalid_yang(&error))
+            });
+            Arc::new(compiled.await?.schema)
         }
         Err(_) => Arc::clone(anchor.schema()),
     };
     let data = part(&parts, "targetData")?;
     let form = if data.bytes.trim_ascii_start().starts_with(b"<") { Form::Xml } else { Form::Json };
-    let target = Made::new(&api, schema, &asked.path, (form, &data.bytes))?;
+    let target = lane.run(|| Made::new(&api, schema, &asked.path, (form, &data.bytes))).await?;
     let form = match request.header("accept") {
         Some(_) => answer_form(&request),
         None => Form::Json,
@@ -85,15 +91,18 @@ pub(crate) async fn to_body(api: Api, request: Request, body: RequestStream) -> 
 struct Asked {
     path: CpsPath,
     options: DeltaOptions,
+    deadline: Deadline,
 }
 
 impl Asked {
-    fn of(api: &Api, given: &Given<'_>, levels: Descendants) -> Result<Self, Problem> {
+    fn of(api: &Api, request: &Request, levels: Descendants) -> Result<Self, Problem> {
+        let given = &Given::of(request);
         let path = lang_cps_path::parse(params::xpath(given));
         let path = path.map_err(|error| Problem::bad_path(error.detail()))?;
         let entries_max = u64::try_from(api.shared.limits.query_nodes_max).unwrap_or(u64::MAX);
         let is_grouped = flag(given, &params::GROUPING)?;
-        Ok(Self { path, options: DeltaOptions { depth: levels.depth(), is_grouped, entries_max } })
+        let options = DeltaOptions { depth: levels.depth(), is_grouped, entries_max };
+        Ok(Self { path, options, deadline: Deadline::at(request.deadline) })
     }
 
     /// The path of what lies above the entries that are compared.
@@ -145,13 +154,14 @@ impl Made {
         let content = steps.iter().rev().fold(content, around);
         let (empty, cache) = (Root::empty(), Arc::new(PageCache::new(usize::MAX)));
         let pages = Pages::new(Arc::clone(&cache));
-        let create = Edit::Create {
-            parent: Place::Label(Label::top()),
-            nodes: content.children.into(),
-            at: Position::Last,
-        };
+        let top = || Place::Label(Label::top());
+        let mut edits =
+            vec![Edit::Create { parent: top(), nodes: content.children.into(), at: Position::Last }];
+        if !content.leaves.is_empty() {
+            edits.push(Edit::SetLeaves { parent: top(), leaves: content.leaves.into() });
+        }
         let tree = Tree::new(&schema, &empty, &pages);
-        let applied = config::apply(&tree, &[create], Attempt { version: 1, nonce: 0 });
+        let applied = config::apply(&tree, &edits, Attempt { version: 1, nonce: 0 });
         let applied = applied.map_err(|error| Problem::invalid_data(error.to_string()))?;
         cache.insert_written(&applied.pages);
         Ok(Self { schema, root: applied.root, pages })
@@ -202,11 +212,14 @@ impl Target {
         }
     }
 
-    async fn labels(&self, address: &Address) -> Result<Vec<Label>, Problem> {
-        loop {
-            match find(&self.tree(), address) {
-                Ok(labels) => return Ok(labels),
-                Err(fault) => self.load(&fault).await?,
+    async fn labels(&self, address: &Address, deadline: Deadline) -> Result<Vec<Label>, Problem> {
+        match self {
+            Self::Anchor(reading) => Ok(find(reading, address, deadline).await?),
+            Self::Made(made) => {
+                let mut labels = Vec::new();
+                // All of its pages are in memory.
+                find_on(&made.tree(), address, &mut labels, || false).map_err(|_| Problem::internal())?;
+                Ok(labels)
             }
         }
     }
@@ -220,11 +233,11 @@ async fn answer(
     form: Form,
 ) -> Result<Response, Problem> {
     let in_source = match asked.address(source.anchor().schema())? {
-        Some(address) => source.run(|tree| find(tree, &address)).await?,
+        Some(address) => find(&source, &address, asked.deadline.clone()).await?,
         None => Vec::new(),
     };
     let in_target = match asked.address(target.schema())? {
-        Some(address) => target.labels(&address).await?,
+        Some(address) => target.labels(&address, asked.deadline.clone()).await?,
         None => Vec::new(),
     };
     let schemas = (&**source.anchor().schema(), target.schema());
@@ -293,21 +306,22 @@ impl DeltaBody {
 /// POST `/v2/dataspaces/{dataspace}/anchors/{anchor}/applyChangesInDeltaReport`
 pub(crate) const APPLY: Operation =
     operation("delta", "applyChangesInDeltaReport", "Carries out a report, whole or not at all.")
+        .query(&[WRITE])
         .sent(data_of("DeltaReport"))
-        .gives(CREATED)
+        .gives(CREATED_OR_CHECKED)
         .refuses(&[400, 409, 413, 415]);
 
 /// POST `/v2/dataspaces/{dataspace}/anchors/{anchor}/applyChangesInDeltaReport`
 pub(crate) async fn apply(api: Api, request: Request) -> Result<Response, Problem> {
     let form = body_form(&request)?;
+    let options = options(&Given::of(&request))?;
     let anchor = api.anchor(&request).await?;
     let edits = edits_of(&api, &anchor, form, &request.body)?;
     let place = (anchor.dataspace(), anchor.name());
-    let options = WriteOptions { dry_run: false, observed: None, if_version: None };
     Box::pin(anchor.write_edits(&edits, options))
         .await
         .map_err(|error| Refused::from(error).worded(place))?;
-    Ok(created())
+    Ok(if options.dry_run { empty_response(StatusCode::OK) } else { created() })
 }
 
 /// What a report comes to.

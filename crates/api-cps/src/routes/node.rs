@@ -2,7 +2,8 @@
 
 use api_http::{Given, Operation, Request, Response, chunked_response};
 use config::query::Address;
-use config::{Fault, Label, Step, Tree};
+use config::{Fault, Label, Tree};
+use model_config::{Deadline, Error, Pace, Reading, Step};
 
 use super::answer::{NodesWriter, Shape};
 use super::writing::{address, names};
@@ -62,7 +63,7 @@ async fn read(
     let anchor = api.anchor(request).await?;
     let address = address(anchor.schema(), xpath, names(request))?;
     let reading = anchor.read(None).await?;
-    let labels = reading.run(|tree| find(tree, &address)).await?;
+    let labels = find(&reading, &address, Deadline::at(request.deadline)).await?;
     if labels.is_empty() {
         return Err(Problem::no_node(xpath, names(request)));
     }
@@ -70,24 +71,57 @@ async fn read(
     chunked_response(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
 }
 
-/// The entries at an address, in document order; at the top that itself, too, if it has leaves.
-pub(super) fn find(tree: &Tree<'_>, address: &Address) -> Result<Vec<Label>, Fault> {
-    match address {
-        Address::Entry(steps) => Ok(tree.find(steps)?.into_iter().collect()),
-        Address::List { parent, list } => {
-            let mut steps = parent.clone();
-            steps.push(Step::container(*list));
-            tree.find_all(&steps)
+/// The entries at an address, in document order; at the top that itself, too, if it has leaves. Cost: O(entries), O(log entries) of
+/// what lies below each.
+///
+/// # Errors
+///
+/// As [`Reading::run_long`].
+pub(super) async fn find(
+    reading: &Reading,
+    address: &Address,
+    deadline: Deadline,
+) -> Result<Vec<Label>, Error> {
+    let step = |tree: &Tree<'_>, labels: &mut Vec<Label>, pace: &mut Pace| {
+        let is_done = find_on(tree, address, labels, || !pace.spend(1) || pace.is_tired())?;
+        Ok(if is_done { Step::Done(std::mem::take(labels)) } else { Step::More })
+    };
+    reading.run_long(deadline, Vec::new(), step).await
+}
+
+/// The same, on from those that were found, until it is to rest; answers whether all are found.
+pub(super) fn find_on(
+    tree: &Tree<'_>,
+    address: &Address,
+    labels: &mut Vec<Label>,
+    mut is_to_rest: impl FnMut() -> bool,
+) -> Result<bool, Fault> {
+    let mut cursor = match address {
+        Address::Entry(steps) => {
+            labels.extend(tree.find(steps)?);
+            return Ok(true);
         }
-        Address::Top => {
-            let (mut cursor, mut labels) = (tree.cursor(&Label::top()), Vec::new());
-            while let Some(label) = cursor.next_label()? {
-                if !label.is_top() {
-                    cursor.skip_below();
-                }
-                labels.push(label);
-            }
-            Ok(labels)
+        Address::List { parent, list } => match tree.find(parent)? {
+            Some(parent) => tree.entries(&parent, *list),
+            None => return Ok(true),
+        },
+        Address::Top => tree.cursor(&Label::top()),
+    };
+    if let Some(last) = labels.last() {
+        cursor.seek(last);
+        cursor.next_label()?;
+        if !last.is_top() {
+            cursor.skip_below();
         }
     }
+    while let Some(label) = cursor.next_label()? {
+        if !label.is_top() {
+            cursor.skip_below();
+        }
+        labels.push(label);
+        if is_to_rest() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -1,6 +1,8 @@
 //! `/notification-subscription`: of which dataspaces, anchors and paths changes are sent. A tree of its own, whose nodes are named
 //! by xpath as those of any anchor are.
 
+use std::collections::HashSet;
+
 use api_http::{Given, Operation, Request, Response, no_content};
 use lang_cps_path::{Step, parse};
 use model_config::{AnchorSubscription, DataspaceSubscription, Subscriptions};
@@ -210,17 +212,15 @@ impl Added {
     }
 }
 
-/// Adds entries of a list, none of which may be there.
+/// Adds entries of a list, none of which may be there, nor be given twice. Cost: O(entries).
 fn add<T: Clone>(list: &mut Vec<T>, added: &[T], name: impl Fn(&T) -> &str) -> Result<(), Problem> {
-    let before = list.len();
-    for one in added {
-        if list.iter().any(|other| name(other) == name(one)) {
-            let there =
-                added.iter().filter(|one| list.iter().take(before).any(|other| name(other) == name(one)));
-            return Err(Problem::nodes_exist(there.count().max(1), MODULE));
-        }
-        list.push(one.clone());
+    let before: HashSet<&str> = list.iter().map(&name).collect();
+    let there = added.iter().filter(|one| before.contains(name(one))).count();
+    let given: HashSet<&str> = added.iter().map(&name).collect();
+    if there > 0 || given.len() < added.len() {
+        return Err(Problem::nodes_exist(there.max(1), MODULE));
     }
+    list.extend_from_slice(added);
     Ok(())
 }
 
@@ -241,7 +241,7 @@ pub(crate) async fn remove(api: Api, request: Request) -> Result<Response, Probl
     let given = Given::of(&request);
     let xpath = required(&given, &params::SUBSCRIPTION_XPATH)?;
     let place = Place::of(xpath)?;
-    let configs = api.configs_or_create(&request).await?;
+    let configs = api.configs(&request).await?;
     let change = |subscriptions: &mut Subscriptions| {
         let is_there = remove_place(subscriptions, &place);
         if is_there { Ok(()) } else { Err(Problem::no_node(xpath, PLACE)) }

@@ -142,7 +142,12 @@ fn no_entry(xpath: &str) -> Problem {
     ))
 }
 
-fn options(given: &Given<'_>) -> Result<WriteOptions, Problem> {
+/// How a write is to be made.
+///
+/// # Errors
+///
+/// 400.
+pub(super) fn options(given: &Given<'_>) -> Result<WriteOptions, Problem> {
     Ok(WriteOptions { dry_run: flag(given, &params::DRY_RUN)?, observed: observed(given)?, if_version: None })
 }
 

@@ -171,13 +171,14 @@ fn read_xml_report(text: &str) -> Result<Vec<ItemGiven<'_>>, Problem> {
     let mut reader = quick_xml::Reader::from_str(text);
     reader.config_mut().expand_empty_elements = true;
     let (mut items, mut draft, mut depth) = (Vec::new(), None::<Draft<'_>>, 0_usize);
+    let mut is_begun = false;
     loop {
         match reader.read_event().map_err(unreadable)? {
             Event::Start(start) => {
                 let name = start.local_name();
                 let name = name.as_ref();
                 match (depth, &mut draft) {
-                    (0, None) if name == "deltaReports" => depth = 1,
+                    (0, None) if name == "deltaReports" && !is_begun => (depth, is_begun) = (1, true),
                     (1, None) if name == "deltaReport" => (draft, depth) = (Some(Draft::default()), 2),
                     (2, Some(draft)) => {
                         let name = name.to_owned();
@@ -197,8 +198,10 @@ fn read_xml_report(text: &str) -> Result<Vec<ItemGiven<'_>>, Problem> {
                     items.push(draft.item()?);
                 }
             }
-            Event::Eof if depth == 0 => return Ok(items),
-            Event::Eof => return Err(unreadable("it ends within an element")),
+            Event::Eof if depth == 0 && is_begun => return Ok(items),
+            Event::Eof => return Err(unreadable("it is no whole <deltaReports>")),
+            Event::Text(text) if text.trim_ascii().is_empty() => {}
+            Event::Text(_) | Event::CData(_) => return Err(unreadable("there is text between elements")),
             Event::DocType(_) => return Err(unreadable("document types are not supported")),
             _ => {}
         }

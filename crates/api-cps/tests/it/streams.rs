@@ -261,6 +261,24 @@ async fn an_answer_ends_with_its_client() {
     assert_eq!(tasks(), before, "nothing is made for who has left");
 }
 
+/// Each device is far smaller than a chunk: many of them are one.
+#[tokio::test]
+async fn small_nodes_are_sent_chunk_by_chunk() {
+    let fleet = Fleet::in_memory().await;
+    for target in ["node?xpath=/fleet/device", "nodes/query?cps-path=//device"] {
+        let target = format!("{ANCHOR}/{target}&descendants=none");
+        let mut body = fleet.ask("GET", &target, "application/json", "").await.into_body();
+        let (mut largest, mut sum) = (0, 0);
+        let first = body.frame().await.unwrap().unwrap().into_data().unwrap().len();
+        while let Some(frame) = body.frame().await {
+            let bytes = frame.unwrap().into_data().unwrap().len();
+            (largest, sum) = (largest.max(bytes), sum + bytes);
+        }
+        assert!(first <= WHOLE_BYTES_MAX + (300 << 10), "{first} bytes came at first of {target}");
+        assert!(largest <= 300 << 10 && sum > 1 << 20, "{largest} bytes of {sum} at once of {target}");
+    }
+}
+
 /// Takes what comes until it ends, or breaks off; gives the bytes, and why.
 async fn taken(mut body: Body) -> (Vec<u8>, Option<String>) {
     let mut bytes = Vec::new();
