@@ -17,6 +17,7 @@ mod distinct;
 mod state;
 mod runner;
 mod evaluation;
+mod selection;
 mod composite;
 mod address;
 #[cfg(test)]

@@ -136,7 +136,7 @@ pub(crate) async fn composite(api: Api, request: Request) -> Result<Response, Pr
     let anchor = api.anchor(&request).await?;
     let schema: &Schema = anchor.schema();
     let most = api.shared.limits.query_nodes_max;
-    let evaluation = CompositeEvaluation::new(schema, query, levels.depth(), most)?;
+    let evaluation = CompositeEvaluation::new(schema, &query, levels.depth(), most)?;
     let reading = anchor.read(None).await?;
     let step = |tree: &config::Tree<'_>, state: &mut Option<CompositeEvaluation>, _: &mut _| {
         let evaluation = state.as_mut().expect("it is taken when it is done");
@@ -147,7 +147,7 @@ pub(crate) async fn composite(api: Api, request: Request) -> Result<Response, Pr
         })
     };
     let done = reading.run_long(Deadline::at(request.deadline), Some(evaluation), step).await?;
-    let answer = done.ok_or_else(|| too_many(most))?.into_answer(schema);
+    let answer = done.ok_or_else(|| too_many(most))?.into_answer();
     let form = answer_form_of_query(&request);
     let writer = NodesWriter::new(reading, answer.bases, levels, (Shape::List, form)).only(answer.selected);
     chunked_response(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await

@@ -1,11 +1,13 @@
 //! Composite queries: sets of entries that paths find, joined below the entries that a first path finds.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use lang_cps_path::{CompositeQuery, Operator};
+use lang_cps_path::CompositeQuery;
 use lang_yang::Schema;
 
+use super::selection::{Selected, Selection, Wanted, keep_candidates};
 use super::{Answer, Evaluation, Progress, Query, QueryError};
 use crate::label::Label;
 use crate::{Depth, Fault, Tree};
@@ -13,11 +15,16 @@ use crate::{Depth, Fault, Tree};
 /// A composite query being carried out: each of its paths, then the sets. It belongs to one version of one tree.
 #[derive(Debug)]
 pub struct CompositeEvaluation {
-    query: CompositeQuery,
+    wanted: Wanted,
     depth: Depth,
-    /// Paths still to be carried out, the next one last, as they are printed.
-    left: Vec<(String, Evaluation)>,
-    found: HashMap<String, Vec<Label>>,
+    results_max: usize,
+    /// Its paths, each once; the first one finds the bases.
+    paths: Vec<Evaluation>,
+    /// What each path found of the candidates, as far as they are carried out.
+    found: Vec<Vec<Label>>,
+    selection: Selection,
+    /// What the conditions select, when all of them are joined.
+    selected: Option<Vec<Label>>,
     steps: u64,
 }
 
@@ -35,41 +42,50 @@ pub struct CompositeAnswer {
 
 impl CompositeEvaluation {
     /// A composite query about to be carried out on trees of a schema. `depth` says how far below what the first path finds
-    /// entries count; each path finds at most so many. Cost: O(paths).
+    /// entries count. Each path finds at most so many, and what all of them find below the first together is at most as much.
+    /// Cost: O(paths).
     ///
     /// # Errors
     ///
     /// [`QueryError`] if one of the paths cannot be asked.
     pub fn new(
         schema: &Schema,
-        query: CompositeQuery,
+        query: &CompositeQuery,
         depth: Depth,
         results_max: usize,
     ) -> Result<Self, QueryError> {
-        let mut left: Vec<(String, Evaluation)> = Vec::new();
-        let mut pending = vec![&query];
+        let (mut paths, mut numbers) = (Vec::new(), HashMap::new());
+        let mut pending = vec![query];
         while let Some(one) = pending.pop() {
             pending.extend(one.conditions());
             let path = one.path();
             if let Some(attribute) = &path.attribute {
                 return Err(QueryError::Attribute(attribute.to_string().into()));
             }
-            let printed = path.to_string();
-            if left.iter().all(|(other, _)| *other != printed) {
-                left.push((printed, Evaluation::new(Arc::new(Query::new(schema, path)?), results_max)));
+            if let Entry::Vacant(number) = numbers.entry(path.to_string()) {
+                number.insert(paths.len());
+                paths.push(Evaluation::new(Arc::new(Query::new(schema, path)?), results_max));
             }
         }
-        Ok(Self { query, depth, left, found: HashMap::new(), steps: 0 })
+        let mut number = |one: &CompositeQuery| {
+            *numbers.get(&one.path().to_string()).expect("each path of the query has a number")
+        };
+        let (wanted, found) = (Wanted::new(query, &mut number), Vec::with_capacity(paths.len()));
+        // The next one is taken from the end.
+        paths.reverse();
+        let selection = Selection::default();
+        Ok(Self { wanted, depth, results_max, paths, found, selection, selected: None, steps: 0 })
     }
 
-    /// Goes on, for about so many steps, as [`Evaluation::run`].
+    /// Goes on, for about so many steps: those of [`Evaluation::run`], and entries that the sets are joined of, all of one
+    /// condition at once. Cost of the sets: O(entries found) for each condition.
     ///
     /// # Errors
     ///
     /// [`Fault`] with pages that must be loaded first; nothing is lost.
     pub fn run(&mut self, tree: &Tree<'_>, steps_max: u64) -> Result<Progress, Fault> {
         let end = self.steps.saturating_add(steps_max);
-        while let Some((_, evaluation)) = self.left.last_mut() {
+        while let Some(evaluation) = self.paths.last_mut() {
             let before = evaluation.steps();
             let progress = evaluation.run(tree, end.saturating_sub(self.steps));
             self.steps += evaluation.steps() - before;
@@ -77,100 +93,40 @@ impl CompositeEvaluation {
                 Progress::Done => {}
                 other => return Ok(other),
             }
-            if let Some((path, evaluation)) = self.left.pop()
-                && let Answer::Entries(labels) = evaluation.into_answer()
-            {
-                self.found.insert(path, labels);
+            if !self.take_found(tree.schema()) {
+                return Ok(Progress::TooMany);
+            }
+        }
+        while self.selected.is_none() && self.wanted.is_selective() {
+            if self.steps >= end {
+                return Ok(Progress::More);
+            }
+            match self.selection.step(&self.wanted, &self.found) {
+                Selected::More(steps) => self.steps += steps,
+                Selected::All(selected) => self.selected = Some(selected),
             }
         }
         Ok(Progress::Done)
     }
 
-    /// The answer, when it is done. Cost: O(entries found × depth of the query).
-    pub fn into_answer(self, schema: &Schema) -> CompositeAnswer {
-        let bases = self.found_by(&self.query).to_vec();
-        let candidates = Candidates { schema, bases: &bases, depth: self.depth };
-        let conditions = self.query.conditions();
-        let selected = (!conditions.is_empty()).then(|| self.select(&self.query, &candidates, None));
-        CompositeAnswer { selected, bases }
-    }
-
-    fn found_by(&self, query: &CompositeQuery) -> &[Label] {
-        self.found.get(&query.path().to_string()).map_or(&[], Vec::as_slice)
-    }
-
-    /// What the conditions of a query select among the candidates; of nested ones below these entries alone.
-    fn select(
-        &self,
-        query: &CompositeQuery,
-        candidates: &Candidates<'_>,
-        below: Option<&[Label]>,
-    ) -> Vec<Label> {
-        let mut selections = query.conditions().iter().map(|one| self.select_one(one, candidates, below));
-        let Some(mut selected) = selections.next() else { return Vec::new() };
-        match query.operator() {
-            Operator::And => {
-                while !selected.is_empty() {
-                    let Some(next) = selections.next() else { break };
-                    selected.retain(|label| next.binary_search(label).is_ok());
-                }
-            }
-            Operator::Or => {
-                selections.for_each(|mut next| selected.append(&mut next));
-                selected.sort_unstable();
-                selected.dedup();
-            }
+    /// Keeps what the path that is done found of the candidates; whether all of it may be kept.
+    fn take_found(&mut self, schema: &Schema) -> bool {
+        let answer = self.paths.pop().map(Evaluation::into_answer);
+        let Some(Answer::Entries(mut labels)) = answer else { return true };
+        self.steps += labels.len() as u64;
+        if let Some(bases) = self.found.first() {
+            keep_candidates(schema, &mut labels, bases, self.depth);
+            labels.shrink_to_fit();
         }
-        selected
+        self.found.push(labels);
+        self.found.iter().skip(1).map(Vec::len).sum::<usize>() <= self.results_max
     }
 
-    fn select_one(
-        &self,
-        one: &CompositeQuery,
-        candidates: &Candidates<'_>,
-        below: Option<&[Label]>,
-    ) -> Vec<Label> {
-        let is_in_scope = |label: &&Label| {
-            candidates.have(label) && below.is_none_or(|above| candidates.is_below_one_of(label, above))
-        };
-        let mut selected: Vec<Label> = self.found_by(one).iter().filter(is_in_scope).cloned().collect();
-        if one.conditions().is_empty() {
-            return selected;
-        }
-        let mut nested = self.select(one, candidates, Some(&selected));
-        if nested.is_empty() && one.operator() == Operator::And {
-            return Vec::new();
-        }
-        selected.append(&mut nested);
-        selected.sort_unstable();
-        selected.dedup();
-        selected
-    }
-}
-
-/// The entries that conditions select from.
-struct Candidates<'a> {
-    schema: &'a Schema,
-    bases: &'a [Label],
-    depth: Depth,
-}
-
-impl Candidates<'_> {
-    /// Whether an entry is one of the bases, or below one and not too deep. Cost: O(steps × log bases).
-    fn have(&self, label: &Label) -> bool {
-        let steps = label.depth(self.schema);
-        let levels = match self.depth {
-            Depth::Levels(levels) => usize::try_from(levels).unwrap_or(usize::MAX),
-            Depth::All => usize::MAX,
-        };
-        // The top has nothing below that is its own.
-        (0..=levels.min(steps.saturating_sub(1)))
-            .any(|up| self.bases.binary_search(&label.prefix(self.schema, steps - up)).is_ok())
-    }
-
-    /// Whether an entry is below one of these. Cost: O(steps × log of them).
-    fn is_below_one_of(&self, label: &Label, above: &[Label]) -> bool {
-        let steps = label.depth(self.schema);
-        (1..steps).any(|depth| above.binary_search(&label.prefix(self.schema, depth)).is_ok())
+    /// The answer, when it is done. Cost: O(1).
+    pub fn into_answer(self) -> CompositeAnswer {
+        let Self { wanted, mut found, selected, .. } = self;
+        debug_assert_eq!(wanted.path(), 0, "the first path finds the bases");
+        let bases = if found.is_empty() { Vec::new() } else { found.swap_remove(0) };
+        CompositeAnswer { bases, selected }
     }
 }

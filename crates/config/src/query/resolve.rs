@@ -183,6 +183,10 @@ fn keys(schema: &Schema, node: NodeId, filter: &Filter) -> Option<Vec<Vec<Box<st
                 Test::OneOf(texts) if condition.leaves.as_slice() == [*key] => Some(texts),
                 _ => None,
             })?;
+            // Counted before they are made: each key that may be meant in two ways doubles them.
+            if ways.len() + of_alternative.len() * texts.len() > LOOK_UPS_MAX {
+                return None;
+            }
             let with = |way: &Vec<Box<str>>| {
                 let way = way.clone();
                 texts.iter().map(move |text| way.iter().chain([text]).cloned().collect())
@@ -190,9 +194,6 @@ fn keys(schema: &Schema, node: NodeId, filter: &Filter) -> Option<Vec<Vec<Box<st
             of_alternative = of_alternative.iter().flat_map(with).collect();
         }
         ways.append(&mut of_alternative);
-        if ways.len() > LOOK_UPS_MAX {
-            return None;
-        }
     }
     (!keys.is_empty()).then_some(ways)
 }

@@ -5,6 +5,8 @@ mod random;
 use std::sync::Arc;
 
 use lang_cps_path::parse;
+use lang_yang::IntegerWidth;
+use lang_yang::testing::integer;
 
 use super::{Address, AddressError, Answer, Evaluation, Progress, Query, QueryError};
 use crate::Step;
@@ -141,6 +143,30 @@ fn steps_and_results_are_bounded() {
     let mut none = Evaluation::new(query("//book/@nope"), 5);
     assert_eq!(none.run(&tree, u64::MAX), Ok(Progress::Done));
     assert_eq!((none.steps(), none.into_answer()), (0, Answer::Values(Vec::new())));
+}
+
+#[test]
+fn keys_that_may_be_meant_in_very_many_ways_are_gone_through() {
+    use lang_yang::testing::{SchemaBuilder, string};
+    let keys: Vec<String> = (0..60).map(|number| format!("k{number}")).collect();
+    let names: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let schema = SchemaBuilder::new("m", "m")
+        .list("l", &names, |list| {
+            let int = || integer(IntegerWidth::Int32);
+            names.iter().fold(list.leaf("name", string()), |list, name| list.leaf(name, int()))
+        })
+        .build();
+    let query = |text: &str, count: usize| {
+        let conditions: Vec<String> =
+            names.iter().take(count).map(|name| format!("@{name}={text}")).collect();
+        let path = format!("/l[{}]", conditions.join(" and "));
+        Query::new(&schema, &parse(&path).expect("a path")).expect("leaves that are numbers")
+    };
+    let ways = |query: &Query| query.target(0).levels[0].keys.as_ref().map(Vec::len);
+    assert_eq!(ways(&query("7", 60)), Some(1));
+    assert_eq!(ways(&query("7", 59)), None, "a key is left open");
+    // Each text is itself or the canonical one: 2^60 ways.
+    assert_eq!(ways(&query("'07'", 60)), None);
 }
 
 #[test]

@@ -17,10 +17,10 @@ fn leaf(path: &str) -> CompositeQuery {
 fn check(query: &CompositeQuery, depth: Depth, bases: &[&str], selected: Option<&[&str]>) {
     let shop = Shop::sample();
     for steps in [u64::MAX, 1] {
-        let mut evaluation = CompositeEvaluation::new(&shop.schema, query.clone(), depth, 100)
-            .expect("paths that can be asked");
+        let mut evaluation =
+            CompositeEvaluation::new(&shop.schema, query, depth, 100).expect("paths that can be asked");
         while evaluation.run(&shop.tree(), steps).expect("no page is missing") == Progress::More {}
-        let answer = evaluation.into_answer(&shop.schema);
+        let answer = evaluation.into_answer();
         let uids = |labels: &[crate::Label]| labels.iter().map(|label| shop.uid(label)).collect::<Vec<_>>();
         assert_eq!(uids(&answer.bases), bases);
         assert_eq!(
@@ -83,8 +83,32 @@ fn nested_conditions_look_below_what_was_selected() {
 fn what_cannot_be_asked_is_refused() {
     let shop = Shop::sample();
     let values = query("/shop", "and", vec![leaf("//book/@price")]);
-    let error = CompositeEvaluation::new(&shop.schema, values, Depth::All, 10).err();
+    let error = CompositeEvaluation::new(&shop.schema, &values, Depth::All, 10).err();
     assert_eq!(error, Some(QueryError::Attribute("price".into())));
-    let mut few = CompositeEvaluation::new(&shop.schema, leaf("//book"), Depth::All, 2).expect("a path");
+    let mut few = CompositeEvaluation::new(&shop.schema, &leaf("//book"), Depth::All, 2).expect("a path");
     assert_eq!(few.run(&shop.tree(), u64::MAX), Ok(Progress::TooMany));
+}
+
+#[test]
+fn conditions_are_joined_in_steps_and_what_they_hold_is_bounded() {
+    let shop = Shop::sample();
+    let conditions = || (0..1_000).map(|_| leaf("//book")).collect::<Vec<_>>();
+    for operator in ["and", "or"] {
+        let query = query("/shop", operator, conditions());
+        let mut evaluation =
+            CompositeEvaluation::new(&shop.schema, &query, Depth::All, 5).expect("paths that can be asked");
+        let mut runs = 1;
+        while evaluation.run(&shop.tree(), 100).expect("no page is missing") == Progress::More {
+            runs += 1;
+        }
+        assert!((50..200).contains(&runs), "5 entries of each of 1,000 conditions: {runs} runs");
+        assert_eq!(evaluation.into_answer().selected.map(|labels| labels.len()), Some(5));
+    }
+    // Different paths each have a list of their own; what is not below a base is not kept.
+    let two = |base: &str| query(base, "or", vec![leaf("//book"), leaf("//book[@year>0]")]);
+    for (base, progress) in [("/shop", Progress::TooMany), ("//category[@code='b']", Progress::Done)] {
+        let mut evaluation =
+            CompositeEvaluation::new(&shop.schema, &two(base), Depth::All, 5).expect("paths");
+        assert_eq!(evaluation.run(&shop.tree(), u64::MAX), Ok(progress), "{base}");
+    }
 }
