@@ -12,7 +12,7 @@ use crate::record::Record;
 use crate::tree::Tree;
 
 /// Which entry of a container or list.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Step {
     /// The container or list.
     pub node: NodeId,
@@ -21,7 +21,7 @@ pub struct Step {
 }
 
 /// Which of the entries of a container or list.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum StepAt {
     /// The only one of a container; of a list the first.
     Only,

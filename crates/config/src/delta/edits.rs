@@ -3,10 +3,12 @@
 //! Items of flat and of grouped reports are taken alike, which item is which shows from what its data can lie below. Since an item
 //! of what was replaced has only the leaves that differ, these are set and removed, and all else stays.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use lang_cps_path::CpsPath;
 use lang_yang::{Content, DataNode, Leaf, NodeId, NodeKind, Schema};
+use smallvec::SmallVec;
 
 use super::Action;
 use crate::edit::{Edit, LeafLists, MergeOptions, Place, Position};
@@ -101,14 +103,15 @@ impl Subject {
     }
 }
 
-/// The edits that make a tree like the target of a report, if it is like the source. Cost: O(changes × removed entries).
+/// The edits that make a tree like the target of a report, if it is like the source. Cost: O(changes), and a hash of the way to each removed entry
+/// from each of its steps.
 ///
 /// # Errors
 ///
 /// [`ChangeError`] if an item lacks what its action needs.
 pub fn edits(schema: &Schema, changes: Vec<Change>) -> Result<Vec<Edit>, ChangeError> {
     let mut edits = Vec::new();
-    let mut removed: Vec<Vec<Step>> = Vec::new();
+    let mut removed: HashSet<Vec<Step>> = HashSet::new();
     for change in changes {
         let Change { action, subject, source, target } = change;
         match action {
@@ -122,9 +125,10 @@ pub fn edits(schema: &Schema, changes: Vec<Change>) -> Result<Vec<Edit>, ChangeE
                 for node in &content.children {
                     let entry = entry_steps(schema, &subject.parent, node)?;
                     // A flat report goes on with what was below it.
-                    if !removed.iter().any(|above| entry.starts_with(above)) {
+                    let mut above = (1..=entry.len()).filter_map(|steps| entry.get(..steps));
+                    if !above.any(|above| removed.contains(above)) {
                         edits.push(Edit::Delete { entry: Place::Steps(entry.clone()) });
-                        removed.push(entry);
+                        removed.insert(entry);
                     }
                 }
             }
@@ -180,12 +184,13 @@ fn replace(
         let nodes = Arc::clone(&target);
         edits.push(Edit::Merge { parent: Place::Steps(parent.to_vec()), nodes, options });
     }
+    let mut of_target = HashMap::with_capacity(target.len());
+    for node in target.iter() {
+        of_target.entry(identity(schema, node)).or_insert(node);
+    }
     for node in source {
         let keys = schema.keys(node.schema);
-        let is_it = |other: &&DataNode| {
-            other.schema == node.schema && keys.iter().all(|key| value(node, *key) == value(other, *key))
-        };
-        let after = target.iter().find(is_it);
+        let after = of_target.get(&identity(schema, node));
         let is_gone = |leaf: &&Leaf| {
             !keys.contains(&leaf.schema)
                 && !after
@@ -197,6 +202,11 @@ fn replace(
         }
     }
     Ok(())
+}
+
+/// What tells an entry from others below its parent: its node, and its keys if it has some.
+fn identity<'n>(schema: &Schema, node: &'n DataNode) -> (NodeId, SmallVec<[Option<&'n str>; 4]>) {
+    (node.schema, schema.keys(node.schema).iter().map(|key| value(node, *key)).collect())
 }
 
 fn value(node: &DataNode, leaf: NodeId) -> Option<&str> {

@@ -124,3 +124,32 @@ fn items_without_data_are_refused() {
         Err(ChangeError::NoKeys("/shop:shop/event".into()))
     );
 }
+
+/// With a search among all others for each entry, this takes minutes.
+#[test]
+fn changes_of_many_siblings_are_found_by_their_keys() {
+    const MANY: usize = 60_000;
+    let shop = Shop::sample();
+    let list = shop.node("shop category");
+    let draft = crate::shop::Draft(&shop.schema, list);
+    let entry = |number: usize, price: &[&str]| {
+        let code = number.to_string();
+        let leaves = [draft.leaf("code", &[&code])].into_iter();
+        let price = price.iter().map(|price| draft.leaf("price", &[price]));
+        let content = Content { leaves: leaves.chain(price).collect(), children: Vec::new() };
+        lang_yang::DataNode { schema: list, content }
+    };
+    let content = |numbers: &mut dyn Iterator<Item = usize>, price: &[&str]| {
+        Some(Content { leaves: Vec::new(), children: numbers.map(|number| entry(number, price)).collect() })
+    };
+    let subject = || Subject { parent: vec![crate::Step::container(shop.node("shop"))] };
+    let change = |action, source, target| Change { action, subject: subject(), source, target };
+    let remove = |number| change(Action::Remove, content(&mut [number].into_iter(), &[]), None);
+    // The last one is removed twice: what is below an entry that is gone is gone with it.
+    let removals = (0..MANY).map(remove).chain([remove(MANY - 1)]).collect();
+    assert_eq!(edits(&shop.schema, removals).map(|edits| edits.len()), Ok(MANY));
+    let (mut forth, mut back) = (0..MANY, (0..MANY).rev());
+    let replaced = change(Action::Replace, content(&mut forth, &["1"]), content(&mut back, &[]));
+    let edits = edits(&shop.schema, vec![replaced]).expect("it has what it needs");
+    assert_eq!(edits.len(), 1 + MANY, "a merge, and each price is removed");
+}
