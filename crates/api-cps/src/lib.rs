@@ -15,10 +15,12 @@ mod openapi;
 mod upload;
 mod notification;
 mod wire;
+mod change_data;
 mod routes;
 #[cfg(feature = "testing")]
 pub mod testing;
 
+pub use change_data::{CHANGE_DATA_BYTES_MAX, ChangeData, PlaceTexts};
 pub use notification::{
     EVENTS_MEDIA_TYPE, KafkaEvent, PlaceChange, PlaceData, change_event, events_body, kafka_event,
 };

@@ -41,9 +41,15 @@ impl<'a> Tree<'a> {
 
     /// Goes over the entries of one list, or the one of a container, below a parent, without what lies below them. Cost: O(1).
     pub fn entries(&self, parent: &Label, node: NodeId) -> Cursor<'a> {
+        self.branch(parent, node).only(&[node])
+    }
+
+    /// Goes over the entries of one list, or the one of a container, below a parent, and everything below them, in document order.
+    /// Cost: O(1).
+    pub fn branch(&self, parent: &Label, node: NodeId) -> Cursor<'a> {
         let start = parent.container(self.schema().node(node).slot);
         let end = start.above();
-        Cursor::new(Scan::new(*self, start.as_bytes(), end.0)).only(&[node])
+        Cursor::new(Scan::new(*self, start.as_bytes(), end.0))
     }
 }
 

@@ -17,8 +17,6 @@ use crate::receivers::Receivers;
 use crate::seen::Seen;
 use crate::slot::Slot;
 
-/// Changes of a page of the feed.
-const PAGE_CHANGES: usize = 1_000;
 /// Pages that may wait for matches of theirs; no more are read before.
 const PAGES_MAX: usize = 64;
 /// Receivers whose outboxes are looked for at a time, after a follower has begun.
@@ -256,7 +254,7 @@ impl Delivery {
             if from == self.store.feed_end(shard) {
                 continue;
             }
-            let page: FeedPage = match self.store.feed(shard, from, PAGE_CHANGES).await {
+            let page: FeedPage = match self.store.feed(shard, from, self.options.page_changes_max).await {
                 Ok(page) => page,
                 Err(error) if matches!(error.kind(), ErrorKind::TooLarge | ErrorKind::OtherIncarnation) => {
                     self.pass_cut(shard, &error).await?;

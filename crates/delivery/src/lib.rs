@@ -28,6 +28,7 @@
 //! # let store = Store::memory(MemoryOptions { clock: clock.clone(), feed: FeedOptions::recommended() });
 //! let options = Options {
 //!     name: "example",
+//!     page_changes_max: 1_000,
 //!     batch_messages_max: 100,
 //!     in_flight_max: 1,
 //!     sends_max: 64,

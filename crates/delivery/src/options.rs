@@ -18,6 +18,8 @@ pub struct BackOff {
 pub struct Options {
     /// Names the follower: its position and its reader of the feed.
     pub name: &'static str,
+    /// The most changes of one page of the feed: their matches are in memory together before they are counted.
+    pub page_changes_max: usize,
     /// The most messages of one batch.
     pub batch_messages_max: usize,
     /// The most batches to one receiver at once, each of other keys.

@@ -403,6 +403,7 @@ mod tests {
         let (wait, now) = (Duration::from_secs(1), Timestamp(1));
         let options = Options {
             name: "tests",
+            page_changes_max: 1_000,
             batch_messages_max: 2,
             in_flight_max: 1,
             sends_max: 1,

@@ -7,6 +7,7 @@
 mod exposition;
 mod table;
 mod answers;
+mod config_events;
 mod connections;
 mod figures;
 mod history;
@@ -23,6 +24,7 @@ use http::StatusCode;
 use model_series::SkipLog;
 
 use answers::AnswerCounters;
+use config_events::ConfigEventCounters;
 use connections::ConnectionCounters;
 pub(crate) use exposition::Exposition;
 use figures::Recent;
@@ -78,6 +80,7 @@ pub(crate) struct Metrics {
     pub(crate) history: HistoryCounters,
     pub(crate) hooks: Arc<NotificationMetrics>,
     pub(crate) config_events: Arc<NotificationMetrics>,
+    pub(crate) config_event_data: ConfigEventCounters,
     /// What jobs skip of series, and of entities.
     pub(crate) series_skips: Arc<SkipLog>,
     pub(crate) entity_skips: Arc<SkipLog>,
@@ -122,6 +125,7 @@ impl Metrics {
             history: HistoryCounters::default(),
             hooks: Arc::new(NotificationMetrics::new(HOOKS)),
             config_events: Arc::new(NotificationMetrics::new(CONFIG_EVENTS)),
+            config_event_data: ConfigEventCounters::default(),
             series_skips: Arc::default(),
             entity_skips: Arc::default(),
         }
@@ -203,6 +207,7 @@ impl Metrics {
         self.series.write(out);
         self.hooks.write(out);
         self.config_events.write(out);
+        self.config_event_data.write(out);
         out.counter(
             "twinfold_entities_skipped_total",
             "Entities, or their pasts, that a job failed on and skipped.",

@@ -2,16 +2,13 @@
 
 use config::delta::{Action, DeltaItem, Part};
 use lang_json::{Commas, ObjectWriter, Reader};
-use lang_yang::{Defaults, LongNumbers, Names, Schema, Style, write_content_json, write_content_xml};
+use lang_yang::{Schema, write_content_json, write_content_xml};
 use quick_xml::escape::{partial_escape, unescape};
 use quick_xml::events::Event;
 
 use crate::media::Form;
 use crate::problem::Problem;
-
-/// Data of a report: names alone.
-const STYLE: Style =
-    Style { names: Names::Bare, long_numbers: LongNumbers::Bare, defaults: Defaults::Explicit };
+use crate::wire::tree::BARE;
 
 /// An item as a body gives it.
 #[derive(Debug, Eq, PartialEq)]
@@ -86,14 +83,14 @@ impl ReportWriter {
 
 fn put_json(object: &mut ObjectWriter<'_, Vec<u8>>, name: &str, schema: &Schema, part: Option<&Part>) {
     if let Some(part) = part {
-        write_content_json(schema, &part.content, STYLE, object.member(name));
+        write_content_json(schema, &part.content, BARE, object.member(name));
     }
 }
 
 fn put_xml(out: &mut Vec<u8>, name: &str, schema: &Schema, part: Option<&Part>) {
     if let Some(part) = part {
         out.extend_from_slice(format!("<{name}>").as_bytes());
-        write_content_xml(schema, &part.content, STYLE, out);
+        write_content_xml(schema, &part.content, BARE, out);
         out.extend_from_slice(format!("</{name}>").as_bytes());
     }
 }

@@ -1,9 +1,13 @@
 //! Trees written as they are read: record by record in document order, as JSON or XML, without a tree of values.
 
-use config::{Label, Record};
-use lang_yang::{JsonWriter, NodeId, Schema, Style, ValueRef, XmlWriter};
+use config::{Label, Record, Values};
+use lang_yang::{Defaults, JsonWriter, LongNumbers, Names, NodeId, Schema, Style, ValueRef, XmlWriter};
 
 use crate::media::Form;
+
+/// Data of delta reports and of change events: names alone.
+pub(crate) const BARE: Style =
+    Style { names: Names::Bare, long_numbers: LongNumbers::Bare, defaults: Defaults::Explicit };
 
 /// Writes nodes with what lies below them. Feed it a node's record, and those below it in document order; each time with the
 /// schema that all of them are of.
@@ -29,6 +33,11 @@ impl TreeWriter {
             Form::Xml => FormWriter::Xml(XmlWriter::new(Style::RFC7951)),
         };
         Self { form, open: Vec::new() }
+    }
+
+    /// A writer of JSON with names alone, as data of delta reports are written.
+    pub(crate) fn bare() -> Self {
+        Self { form: FormWriter::Json(JsonWriter::new(BARE)), open: Vec::new() }
     }
 
     /// Opens an object around nodes, in JSON.
@@ -91,11 +100,16 @@ impl TreeWriter {
     /// Writes the leaves of a record into what is open; of the top, into the object around nodes.
     pub(crate) fn leaves(&mut self, out: &mut Vec<u8>, schema: &Schema, record: &Record<'_>) {
         for (leaf, values) in record.leaves() {
-            let values = values.map(|value| ValueRef { kind: value.kind, text: value.text });
-            match &mut self.form {
-                FormWriter::Json(writer) => writer.leaf(out, schema, leaf, values),
-                FormWriter::Xml(writer) => writer.leaf(out, schema, leaf, values),
-            }
+            self.leaf(out, schema, (leaf, values));
+        }
+    }
+
+    /// Writes one leaf or leaf-list into what is open.
+    pub(crate) fn leaf(&mut self, out: &mut Vec<u8>, schema: &Schema, (leaf, values): (NodeId, Values<'_>)) {
+        let values = values.map(|value| ValueRef { kind: value.kind, text: value.text });
+        match &mut self.form {
+            FormWriter::Json(writer) => writer.leaf(out, schema, leaf, values),
+            FormWriter::Xml(writer) => writer.leaf(out, schema, leaf, values),
         }
     }
 

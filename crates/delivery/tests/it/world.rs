@@ -11,6 +11,7 @@ use store::{Clock, Commit, ErrorKind, Store, Tenant, Timestamp, Write, WriteIds}
 pub(crate) fn options() -> Options {
     Options {
         name: "tests",
+        page_changes_max: 1_000,
         batch_messages_max: 2,
         in_flight_max: 2,
         sends_max: 8,

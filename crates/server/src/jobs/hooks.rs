@@ -14,6 +14,8 @@ use crate::admin::chain;
 
 /// Names the lease, and the reader of the feed.
 const LEASE: &str = "server/hooks";
+/// Changes of the feed that are matched together.
+const PAGE_CHANGES: usize = 1_000;
 
 /// Always: it takes its lease itself, for it acts far more often than it renews it.
 pub(super) const JOB: Job =
@@ -124,6 +126,7 @@ impl HooksPolicy {
     pub(super) fn delivery_options(&self, name: &'static str) -> Options {
         Options {
             name,
+            page_changes_max: PAGE_CHANGES,
             batch_messages_max: self.changes_max,
             // One notification at a time: a receiver is notified in order.
             in_flight_max: 1,

@@ -15,6 +15,9 @@ use super::sender;
 use crate::settings::{KafkaLoginKind, Settings};
 use crate::units::Switch;
 
+/// The most bytes of events in one request, if more than one is in it.
+const BODY_BYTES_MAX: usize = 4 << 20;
+
 /// Receivers, as settings name them.
 pub(crate) struct Sinks {
     sinks: Vec<Sink>,
@@ -87,7 +90,12 @@ impl Sinks {
                     records.collect::<Option<Vec<_>>>().ok_or("an event in the outbox is damaged")?;
                 producer.send(records).await.map_err(|error| error.to_string())
             }
-            Way::Http { url } => self.post(url, events_body(events)).await,
+            Way::Http { url } => {
+                for part in parts(&events, BODY_BYTES_MAX) {
+                    self.post(url, events_body(part.iter().copied())).await?;
+                }
+                Ok(())
+            }
         }
     }
 
@@ -107,6 +115,23 @@ impl Sink {
     fn new(name: String, way: Way) -> Self {
         Self { id: Fingerprint::of(name.as_bytes()).0, name, way }
     }
+}
+
+/// Events in order, so many of them together as fit into so many bytes; what is larger goes alone.
+fn parts<'e, 'a>(events: &'e [&'a str], bytes_max: usize) -> Vec<&'e [&'a str]> {
+    let (mut parts, mut rest) = (Vec::new(), events);
+    while !rest.is_empty() {
+        let mut bytes = 0_usize;
+        let fits = |event: &&&str| {
+            bytes = bytes.saturating_add(event.len());
+            bytes <= bytes_max
+        };
+        let count = rest.iter().take_while(fits).count().max(1);
+        let (part, others) = rest.split_at(count);
+        parts.push(part);
+        rest = others;
+    }
+    parts
 }
 
 fn kafka_record(topic: &str, event: &str) -> Option<KafkaRecord> {
@@ -137,4 +162,17 @@ fn read_roots(path: &Path) -> anyhow::Result<Bytes> {
     let roots =
         std::fs::read(path).with_context(|| format!("read config_event_kafka_roots {}", path.display()))?;
     Ok(roots.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_have_as_many_events_as_fit() {
+        let events = ["1", "2", "345", "678901", "", "23", "45", "6"];
+        let expected: [&[&str]; 3] = [&["1", "2", "345"], &["678901"], &["", "23", "45", "6"]];
+        assert_eq!(parts(&events, 5), expected);
+        assert!(parts(&[], 5).is_empty());
+    }
 }

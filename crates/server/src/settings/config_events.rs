@@ -37,6 +37,12 @@ settings_table! {
         /// URLs that change events are posted to as CloudEvents, with blanks between
         hooks: HookUrls = "", "URLS";
 
+        /// Whether events say what was there before, and what is there now
+        data: Switch = "off", "WHETHER";
+
+        /// The most bytes of that in one event (up to 448KiB); one that would have more has none
+        data_bytes_max: ByteCount = "256KiB", "SIZE";
+
         /// How long a receiver may take to accept events
         duration_max: Span = "30s", "SPAN";
 
@@ -53,6 +59,12 @@ settings_table! {
         outbox_bytes_max: ByteCount = "1GiB", "SIZE";
     }
 }
+
+/// Texts of JSON grow to twice their size when they become part of an event, and an event must be a record that brokers take.
+const DATA_BYTES_MAX: usize = 448 << 10;
+/// What an event has beside its data.
+const EVENT_BYTES: usize = 64 << 10;
+const _: () = assert!(2 * DATA_BYTES_MAX + EVENT_BYTES <= egress::KAFKA_RECORD_BYTES_MAX);
 
 /// How a password is told to brokers.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
@@ -99,6 +111,11 @@ impl ConfigEvents {
         !self.kafka.is_empty() || !self.hooks.0.is_empty()
     }
 
+    /// The most data of one event, if they have any.
+    pub(crate) fn data_max(&self) -> Option<usize> {
+        (self.data == Switch::On).then(|| self.data_bytes_max.as_usize())
+    }
+
     /// Checks the values, and that they fit together.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         anyhow::ensure!(
@@ -118,7 +135,13 @@ impl ConfigEvents {
             !is_plain || self.kafka_tls == Switch::On,
             "config_event_kafka_login is plain, and config_event_kafka_tls is off: anybody on the way could read the password"
         );
+        anyhow::ensure!(
+            self.data_bytes_max.as_usize() <= DATA_BYTES_MAX,
+            "config_event_data_bytes_max must be at most {}KiB: larger events would be no records that brokers take",
+            DATA_BYTES_MAX >> 10
+        );
         at_least_one(&[
+            ("config_event_data_bytes_max", self.data_bytes_max.as_usize()),
             ("config_event_changes_max", self.changes_max),
             ("config_event_outbox_changes_max", self.outbox_changes_max),
             ("config_event_outbox_bytes_max", self.outbox_bytes_max.as_usize()),

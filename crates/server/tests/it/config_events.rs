@@ -10,7 +10,8 @@ use crate::harness::{Server, await_some};
 use crate::series::take;
 
 const MODULE: &str = "module shop { namespace 'urn:shop'; prefix s; container shop { leaf owner { type string; } \
-    list item { key name; leaf name { type string; } leaf count { type uint32; } } } }";
+    list item { key name; leaf name { type string; } leaf count { type uint32; } \
+    leaf text { type string; } } } }";
 const ANCHOR: &str = "/cps/api/v2/dataspaces/d/anchors/a";
 
 pub(crate) fn upload(server: &Server, path: &str, file: &str, text: &str) -> u16 {
@@ -48,6 +49,13 @@ fn write(server: &Server) {
     assert_eq!(server.post(&path, r#"{"item":[{"name":"it's"}]}"#).status, 201);
     let path = format!("{ANCHOR}/nodes?xpath=/shop/item[@name='x']");
     assert_eq!(server.ask(&format!("DELETE {path} HTTP/1.1\r\nhost: t\r\n\r\n")).status, 204);
+}
+
+/// What an event says was there, and is.
+fn data(payload: &Value) -> [Option<Value>; 2] {
+    let data = &payload["eventPayload"]["cloudEventData"];
+    ["sourceData", "targetData"]
+        .map(|name| data[name].as_str().map(|text| serde_json::from_str(text).unwrap()))
 }
 
 /// Action and path of an event's payload.
@@ -94,6 +102,98 @@ fn a_topic_is_told_what_was_subscribed_to() {
     assert_eq!(events, expected());
     let first: Value = serde_json::from_slice(records[0].value.as_ref().unwrap()).unwrap();
     assert_eq!(first["eventPayload"]["observedTimestamp"], "2026-05-04T08:00:00.030+0000");
+    assert_eq!(first["eventPayload"].get("cloudEventData"), None, "it is not asked for");
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// The largest that there can be: of quotes, which double in a text, and double again where that is a text itself.
+#[test]
+fn a_topic_is_told_what_was_and_what_is() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let broker = runtime.block_on(FakeBroker::start()).unwrap();
+    broker.create_topic("cps-data-updated-events", 1);
+    let folder = tempfile::tempdir().unwrap();
+    let brokers = broker.bootstrap_servers();
+    let flags = [
+        "--config-event-kafka",
+        &brokers,
+        "--config-event-data",
+        "on",
+        "--config-event-data-bytes-max",
+        "448KiB",
+    ];
+    let server = Server::start(folder.path(), &flags);
+    make(&server);
+    write(&server);
+    let long = "\"".repeat(220 << 10);
+    for count in 0..4 {
+        let body = serde_json::json!({"item": [{"name": count.to_string(), "text": long}]});
+        let path = format!("{ANCHOR}/list-nodes?xpath=/shop");
+        assert_eq!(server.post(&path, &body.to_string()).status, 201);
+    }
+    let records = await_some("the events", || {
+        let records = broker.all_records("cps-data-updated-events").unwrap();
+        (records.len() >= 7).then_some(records)
+    });
+    let events: Vec<Value> = records
+        .iter()
+        .map(|record| serde_json::from_slice(record.value.as_ref().unwrap()).unwrap())
+        .collect();
+    let shop = serde_json::json!({"shop": {"owner": "Ann", "item": [{"name": "x", "count": 1}]}});
+    assert_eq!(data(&events[0]), [None, Some(shop)]);
+    assert_eq!(data(&events[1]), [None, Some(serde_json::json!({"item": [{"name": "it's"}]}))]);
+    assert_eq!(data(&events[2]), [Some(serde_json::json!({"item": [{"name": "x", "count": 1}]})), None]);
+    for (count, event) in events[3..].iter().enumerate() {
+        let item = serde_json::json!({"item": [{"name": count.to_string(), "text": long}]});
+        assert!(data(event) == [None, Some(item)], "event {count}");
+    }
+    assert_eq!(server.metric("twinfold_config_event_data_left_out_total") as u64, 0);
+    assert_eq!(server.stop(), Some(0));
+}
+
+/// Events of a change come without data where that is too large, and of an anchor that was removed since.
+#[test]
+fn a_url_is_told_data_as_far_as_there_may_be_any() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/events", listener.local_addr().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let flags =
+        ["--config-event-hooks", &url, "--config-event-data", "on", "--config-event-data-bytes-max", "66"];
+    let server = Server::start(folder.path(), &flags);
+    make(&server);
+    let tell = |count: usize| {
+        let mut events = Vec::new();
+        while events.len() < count {
+            let (_, batch) = take(&listener, "204 Taken");
+            events.extend(batch.as_array().unwrap().iter().map(|event| event["data"].clone()));
+        }
+        events
+    };
+    let body = r#"{"shop":{"owner":"Ann","item":[{"name":"x","count":1}]}}"#;
+    assert_eq!(server.post(&format!("{ANCHOR}/nodes"), body).status, 201);
+    assert_eq!(data(&tell(1)[0]), [None, Some(serde_json::from_str(body).unwrap())]);
+    let path = format!("{ANCHOR}/nodes?xpath=/shop");
+    let body = r#"{"item":[{"name":"x","count":2}]}"#;
+    let head = format!("PATCH {path} HTTP/1.1\r\nhost: t\r\ncontent-type: application/json\r\n");
+    let answer = server.ask(&format!("{head}content-length: {}\r\n\r\n{body}", body.len()));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let item = |count: u32| Some(serde_json::json!({"item": [{"name": "x", "count": count}]}));
+    assert_eq!(data(&tell(1)[0]), [item(1), item(2)]);
+    assert_eq!(
+        server.post(&format!("{ANCHOR}/list-nodes?xpath=/shop"), r#"{"item":[{"name":"y"}]}"#).status,
+        201
+    );
+    assert_eq!(data(&tell(1)[0]), [None, Some(serde_json::json!({"item": [{"name": "y"}]}))]);
+    let delete = |path: &str| server.ask(&format!("DELETE {path} HTTP/1.1\r\nhost: t\r\n\r\n")).status;
+    assert_eq!(delete(&format!("{ANCHOR}/nodes?xpath=/shop")), 204);
+    let removed = tell(1);
+    assert_eq!(told(&removed[0]), ("remove".to_owned(), "/shop".to_owned()));
+    assert_eq!(removed[0]["eventPayload"].get("cloudEventData"), None, "it is too large");
+    assert_eq!(delete(ANCHOR), 204);
+    let gone = tell(1);
+    assert_eq!(told(&gone[0]), ("remove".to_owned(), "/".to_owned()));
+    assert_eq!(gone[0]["eventPayload"].get("cloudEventData"), None, "its versions are gone");
+    server.await_metric("twinfold_config_event_data_left_out_total", |count| count as u64 == 2);
     assert_eq!(server.stop(), Some(0));
 }
 
@@ -145,4 +245,6 @@ fn settings_of_events_are_checked() {
         "plain",
     ];
     check(&plain, "config_event_kafka_tls");
+    check(&["--config-event-data-bytes-max", "449KiB"], "448KiB");
+    check(&["--config-event-data-bytes-max", "0"], "at least 1");
 }
