@@ -15,7 +15,7 @@ use crate::error::damaged;
 use crate::{Error, keys};
 
 /// The compression level of texts, which are written once.
-const LEVEL: i32 = 6;
+const LEVEL: i32 = 3;
 /// The largest blob that is read, not compressed.
 const BLOB_BYTES_MAX: u64 = 512 << 20;
 /// An append is made so full at most: a part of what it may be.
