@@ -138,6 +138,31 @@ impl Configs {
         Ok(infos)
     }
 
+    /// Up to so many schema sets of a dataspace by name, from behind `after` on. Cost: a scan.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnknownDataspace`]; if the store refuses.
+    pub async fn some_schema_sets(
+        &self,
+        dataspace: &str,
+        (after, max): (Option<&str>, usize),
+    ) -> Result<Vec<SchemaSetInfo>, Error> {
+        self.dataspace_row(dataspace).await?;
+        let range = keys::schema_sets(dataspace);
+        let range = match after {
+            Some(after) => range.after_key(&keys::schema_set(dataspace, after)),
+            None => range,
+        };
+        let partition = keys::catalogue(&self.tenant);
+        let page = self.shared.store.scan(&partition, &range, Direction::Forward, max).await?;
+        let read = |(key, value): (&[u8], &[u8])| {
+            let name = keys::name_of_schema_set(key).ok_or_else(|| damaged("the key of a schema set"))?;
+            Ok(info(name, read_row(value)?))
+        };
+        page.rows().map(read).collect()
+    }
+
     /// A schema set. Cost: a cached look-up.
     ///
     /// # Errors

@@ -1,17 +1,24 @@
 //! `/schema-sets`: modules of YANG, as one schema.
 
-use api_http::{Given, Operation, Request, RequestStream, Response, no_content};
+use api_http::{
+    CHUNK_BYTES, Chunks, Given, Operation, Request, RequestStream, Response, chunked_response, no_content,
+};
+use lang_json::Commas;
 use lang_yang::Features;
-use model_config::{Error, Mode, SchemaSetInfo, SchemaSetOptions};
+use model_config::{Configs, Error, Mode, SchemaSetInfo, SchemaSetOptions};
 use serde::Serialize;
 
 use super::{created, named, ok};
+use crate::media::JSON;
 use crate::names::check_name;
 use crate::operation::{CREATED, GONE, NAMED, done, form_of, json_list, json_of, operation};
 use crate::params::{self, required};
 use crate::problem::Problem;
 use crate::state::Api;
 use crate::upload::{modules, part, read_parts};
+
+/// Schema sets that are read at once: each may have some hundred modules.
+const PAGE_SETS: usize = 16;
 
 /// A schema set as it is answered.
 #[derive(Debug, Serialize)]
@@ -117,9 +124,51 @@ pub(crate) const LIST: Operation = operation("admin", "getSchemaSets", "The sche
 
 /// GET `/dataspaces/{dataspace}/schema-sets`
 pub(crate) async fn list(api: Api, request: Request) -> Result<Response, Problem> {
-    let dataspace = request.capture(0);
-    let found = api.configs(&request).await?.schema_sets(dataspace).await?;
-    ok(&found.iter().map(|info| SchemaSetDetails::of(dataspace, info)).collect::<Vec<_>>())
+    let configs = api.configs(&request).await?;
+    let listing = Listing { configs, dataspace: request.capture(0).to_owned(), after: None, commas: None };
+    let chunks: Chunks<Problem> =
+        Box::pin(futures_util::stream::try_unfold(Some(listing), |state| async move {
+            let Some(mut listing) = state else { return Ok(None) };
+            let mut out = Vec::new();
+            let is_more = listing.write(&mut out).await?;
+            Ok(Some((out, is_more.then_some(listing))))
+        }));
+    chunked_response(JSON, api.shared.limits.stall_max, chunks).await
+}
+
+/// A list of schema sets on its way into an answer.
+struct Listing {
+    configs: Configs,
+    dataspace: String,
+    /// The one that was written last.
+    after: Option<String>,
+    /// `None` before the first chunk.
+    commas: Option<Commas>,
+}
+
+impl Listing {
+    /// Writes a part; answers whether more is left.
+    async fn write(&mut self, out: &mut Vec<u8>) -> Result<bool, Problem> {
+        if self.commas.is_none() {
+            out.push(b'[');
+        }
+        let commas = self.commas.get_or_insert_default();
+        while out.len() < CHUNK_BYTES {
+            let page = (self.after.as_deref(), PAGE_SETS);
+            let found = self.configs.some_schema_sets(&self.dataspace, page).await?;
+            for info in &found {
+                commas.next(out);
+                serde_json::to_writer(&mut *out, &SchemaSetDetails::of(&self.dataspace, info))
+                    .expect("texts are always JSON, and a vector takes them");
+            }
+            let Some(last) = found.into_iter().next_back() else {
+                out.push(b']');
+                return Ok(false);
+            };
+            self.after = Some(last.name);
+        }
+        Ok(true)
+    }
 }
 
 /// GET `/dataspaces/{dataspace}/schema-sets/{schema-set}`

@@ -71,6 +71,27 @@ async fn anchors_are_listed_by_name_over_all_buckets() {
 }
 
 #[tokio::test]
+async fn schema_sets_are_listed_in_pages() {
+    let configs = made(store::testing::memory(clock()), clock(), 1).await;
+    configs.create_dataspace("e").await.unwrap();
+    for number in 0..7 {
+        let options = schema_set_options(Mode::Lenient);
+        configs.create_schema_set("d", &format!("t{number}"), &files(OTHER), options).await.unwrap();
+    }
+    let (mut listed, mut after) = (Vec::new(), None::<String>);
+    loop {
+        let page = configs.some_schema_sets("d", (after.as_deref(), 3)).await.unwrap();
+        let Some(last) = page.last() else { break };
+        assert!(page.len() <= 3);
+        after = Some(last.name.clone());
+        listed.extend(page);
+    }
+    assert_eq!((listed.len(), listed), (8, configs.schema_sets("d").await.unwrap()));
+    assert_eq!(configs.some_schema_sets("e", (None, 3)).await.unwrap(), []);
+    assert!(matches!(configs.some_schema_sets("f", (None, 3)).await, Err(Error::UnknownDataspace(_))));
+}
+
+#[tokio::test]
 async fn texts_are_stored_once_and_go_when_nothing_names_them() {
     let configs = made(store::testing::plain(clock()), clock(), 1).await;
     let rows = || rows_of_tenant(configs.store(), 0);
