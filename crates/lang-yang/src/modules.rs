@@ -2,7 +2,9 @@
 //! left to the engine.
 
 mod header;
+mod prefixes;
 mod expansion;
+mod derivations;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -10,7 +12,8 @@ use std::ops::Range;
 
 use crate::statement::SyntaxError;
 
-pub use expansion::EXPANDED_NODES_MAX;
+pub use derivations::{DERIVATIONS_MAX, IDENTITIES_MAX};
+pub use expansion::{EXPANDED_DEPTH_MAX, EXPANDED_NODES_MAX, EXPANDED_STATEMENTS_MAX};
 pub(crate) use header::{Dependency, Header};
 
 /// Files of a set.
@@ -180,8 +183,8 @@ impl<'a> ModuleSet<'a> {
         self.by_name.contains_key(name)
     }
 
-    /// Checks that all that is imported and included is there, that no module imports itself in the end, and that groupings do
-    /// not multiply beyond the limit.
+    /// Checks that all that is imported and included is there, that no module imports itself in the end, and that groupings,
+    /// types and identities do not multiply beyond the limits.
     ///
     /// # Errors
     ///
@@ -193,7 +196,8 @@ impl<'a> ModuleSet<'a> {
             }
         }
         self.check_cycles()?;
-        expansion::check(self)
+        expansion::check(self)?;
+        derivations::check(self)
     }
 
     fn check_dependency(

@@ -1,147 +1,212 @@
-//! How many nodes the groupings of a set come to: each `uses` copies one, and copies of copies multiply. It is counted before
-//! the engine does it, so that a short text does not fill the memory.
+//! What the groupings and types of a set come to: each `uses` copies what it names, a union takes in the members of the unions
+//! it is of, and copies of copies multiply. It is counted before the engine does it, so that a short text does not fill the
+//! memory.
+
+mod read;
 
 use std::collections::HashMap;
-
-use crate::statement::Statements;
+use std::rc::Rc;
 
 use super::{CompileError, ModuleSet};
 
 /// Nodes of all kinds, with all copies of groupings.
 pub const EXPANDED_NODES_MAX: u64 = 500_000;
-/// Groupings that use each other one after the other.
-const CHAIN_MAX: usize = 200;
+/// Statements that are no nodes, and members of unions, with all copies of groupings and types.
+pub const EXPANDED_STATEMENTS_MAX: u64 = 2_000_000;
+/// Nesting of statements, with groupings and types in the places where they are used.
+pub const EXPANDED_DEPTH_MAX: usize = 400;
 
-/// A grouping, or what a module has outside of its groupings.
+/// A grouping, a typedef, or what a text has outside of these.
 #[derive(Debug, Default)]
 struct Part {
+    own: Size,
+    references: Vec<Reference>,
+}
+
+/// A grouping or type that a part uses.
+#[derive(Clone, Copy, Debug)]
+struct Reference {
+    /// The number of its name.
+    name: u32,
+    /// How deep in the part it is used.
+    depth: u8,
+    /// Whether all of it is copied, or a type only shared: then a union that it is in has its members.
+    is_whole: bool,
+}
+
+/// How much something comes to.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Size {
     nodes: u64,
-    /// Module and name.
-    uses: Vec<(Box<str>, Box<str>)>,
+    /// That are no nodes, and mean something to the engine.
+    statements: u64,
+    /// Of unions: types that are no unions; and patterns.
+    members: u64,
+    depth: usize,
 }
 
-/// All groupings of a set; those of one name in several scopes of a module count as the largest.
+/// What is known of the size of all that has a name.
+#[derive(Clone, Copy, Debug, Default)]
+enum Total {
+    #[default]
+    Unknown,
+    /// It is being counted: who meets it now is in a circle.
+    Begun,
+    Known(Size),
+}
+
+/// Why something cannot be counted.
+#[derive(Debug)]
+enum Uncountable {
+    TooDeep,
+    /// Definitions of this name and others, in several scopes or revisions.
+    Circle(Rc<str>),
+}
+
+/// All definitions of a name.
 #[derive(Debug, Default)]
-struct Groupings {
-    parts: HashMap<(Box<str>, Box<str>), Vec<Part>>,
-    totals: HashMap<(Box<str>, Box<str>), u64>,
+struct Named {
+    /// For errors.
+    shown: Rc<str>,
+    is_type: bool,
+    parts: Vec<Part>,
+    total: Total,
 }
 
-/// Counts the nodes of a set. Cost: linear in the texts.
+/// All groupings and typedefs of a set. Those of one name in several scopes or revisions of a module count as the largest.
+#[derive(Debug, Default)]
+struct Definitions {
+    numbers: HashMap<Rc<str>, u32>,
+    names: Vec<Named>,
+    /// Those that are being counted, and whether they have several definitions.
+    begun: Vec<(u32, bool)>,
+}
+
+/// Counts the nodes, statements and types of a set. Cost: linear in the texts.
 ///
 /// # Errors
 ///
-/// More than [`EXPANDED_NODES_MAX`], and groupings that use each other without end or nearly so, with the file.
+/// More than the limits, with the file at which it is.
 pub(super) fn check(set: &ModuleSet<'_>) -> Result<(), CompileError> {
-    let mut groupings = Groupings::default();
-    let mut modules = Vec::new();
-    for member in &set.members {
-        let of = member.header.belongs_to.as_ref().map_or(&member.header.name, |module| &module.name);
-        modules.push((member, groupings.read(of, &member.file.text)));
+    let mut definitions = Definitions::default();
+    let outside: Vec<(&str, Part)> =
+        set.members.iter().map(|member| (&*member.file.name, definitions.read(member))).collect();
+    let mut sum = Size::default();
+    for (file, part) in &outside {
+        let fails = |message: String| CompileError::at(file, None, message);
+        let total = definitions.total(part, 0).map_err(|error| fails(error.to_string()))?;
+        sum.add(total).check().map_err(|message| fails(format!("with it {message}")))?;
     }
-    let mut sum = 0_u64;
-    for (member, own) in modules {
-        let fails = |message: String| CompileError::at(&member.file.name, None, message);
-        let total = groupings.total(&own, 0).ok_or_else(|| {
-            fails(format!("its groupings use each other more than {CHAIN_MAX} times, one after the other"))
-        })?;
-        sum = sum.saturating_add(total);
-        if sum > EXPANDED_NODES_MAX {
-            return Err(fails(format!("with it the modules have more than {EXPANDED_NODES_MAX} nodes")));
+    // The engine compiles what nobody uses, too, to see whether it is right; and it keeps each typedef.
+    let unused: Vec<bool> =
+        definitions.names.iter().map(|named| matches!(named.total, Total::Unknown)).collect();
+    for (name, is_unused) in (0..).zip(unused) {
+        let mut total =
+            definitions.total_of(name, 0).map_err(|error| CompileError::of_set(error.to_string()))?;
+        let named = definitions.named(name);
+        if !is_unused {
+            total = Size { members: if named.is_type { total.members } else { 0 }, ..Size::default() };
         }
+        let fails = |message: String| CompileError::of_set(format!("with {} {message}", named.shown));
+        sum.add(total).check().map_err(fails)?;
     }
     Ok(())
 }
 
-impl Groupings {
-    /// Adds the groupings of a text, and answers what lies outside of them.
-    fn read(&mut self, module: &str, text: &str) -> Part {
-        let mut prefixes: HashMap<Box<str>, Box<str>> = HashMap::new();
-        // Of each open statement, the grouping that begins with it.
-        let mut open: Vec<Option<(Box<str>, Part)>> = Vec::new();
-        let mut own = Part::default();
-        let mut imported: Box<str> = module.into();
-        for statement in Statements::new(text).map_while(Result::ok) {
-            while open.len() > statement.depth {
-                self.close(module, open.pop().flatten());
-            }
-            let argument = statement.text();
-            let begins = match statement.keyword {
-                "grouping" => Some((argument.into(), Part::default())),
-                _ => None,
-            };
-            let part = open.iter_mut().rev().find_map(Option::as_mut).map_or(&mut own, |(_, part)| part);
-            match (statement.keyword, statement.depth) {
-                ("import", 1) => imported = argument.into(),
-                ("belongs-to", 1) => imported = module.into(),
-                ("prefix", 1) => drop(prefixes.insert(argument.into(), module.into())),
-                ("prefix", 2) => drop(prefixes.insert(argument.into(), imported.clone())),
-                ("uses", _) => part.uses.push(match argument.split_once(':') {
-                    Some((prefix, name)) => {
-                        (prefixes.get(prefix).cloned().unwrap_or_else(|| prefix.into()), name.into())
-                    }
-                    None => (module.into(), argument.into()),
-                }),
-                (keyword, _) if is_node(keyword) => part.nodes += 1,
-                _ => {}
-            }
-            if statement.body.is_some() {
-                open.push(begins);
-            }
+impl std::fmt::Display for Uncountable {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooDeep => write!(
+                out,
+                "with the groupings and types that it uses, statements nest deeper than {EXPANDED_DEPTH_MAX}"
+            ),
+            Self::Circle(name) => write!(
+                out,
+                "{name} has several definitions, which by their names use each other in a circle: give them names of their own"
+            ),
         }
-        while let Some(last) = open.pop() {
-            self.close(module, last);
-        }
-        own
-    }
-
-    fn close(&mut self, module: &str, ended: Option<(Box<str>, Part)>) {
-        if let Some((name, part)) = ended {
-            self.parts.entry((module.into(), name)).or_default().push(part);
-        }
-    }
-
-    /// The nodes of a part with all that it uses; nothing if that nests too deep, as it does if it is endless.
-    fn total(&mut self, part: &Part, level: usize) -> Option<u64> {
-        if level > CHAIN_MAX {
-            return None;
-        }
-        let mut sum = part.nodes;
-        for used in &part.uses {
-            sum = sum.saturating_add(self.total_of(used, level + 1)?);
-        }
-        Some(sum)
-    }
-
-    fn total_of(&mut self, name: &(Box<str>, Box<str>), level: usize) -> Option<u64> {
-        if let Some(known) = self.totals.get(name) {
-            return Some(*known);
-        }
-        // What is not there, the engine says.
-        let Some(parts) = self.parts.remove(name) else { return Some(0) };
-        // While it is away, a grouping that uses itself finds nothing: that, too, the engine says.
-        let mut largest = 0;
-        for part in &parts {
-            largest = largest.max(self.total(part, level)?);
-        }
-        self.totals.insert(name.clone(), largest);
-        Some(largest)
     }
 }
 
-fn is_node(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "container"
-            | "list"
-            | "leaf"
-            | "leaf-list"
-            | "choice"
-            | "case"
-            | "anydata"
-            | "anyxml"
-            | "rpc"
-            | "action"
-            | "notification"
-    )
+impl Size {
+    fn add(&mut self, other: Self) -> &Self {
+        self.nodes = self.nodes.saturating_add(other.nodes);
+        self.statements = self.statements.saturating_add(other.statements);
+        self.members = self.members.saturating_add(other.members);
+        self
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            nodes: self.nodes.max(other.nodes),
+            statements: self.statements.max(other.statements),
+            members: self.members.max(other.members),
+            depth: self.depth.max(other.depth),
+        }
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.nodes > EXPANDED_NODES_MAX {
+            return Err(format!("the modules have more than {EXPANDED_NODES_MAX} nodes"));
+        }
+        if self.statements.saturating_add(self.members) > EXPANDED_STATEMENTS_MAX {
+            return Err(format!(
+                "the modules have more than {EXPANDED_STATEMENTS_MAX} statements and members of unions"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Definitions {
+    fn named(&mut self, name: u32) -> &mut Named {
+        self.names.get_mut(name as usize).expect("names have numbers of this table")
+    }
+
+    /// A part with all that it uses, so many statements deep.
+    fn total(&mut self, part: &Part, level: usize) -> Result<Size, Uncountable> {
+        let mut sum = part.own;
+        for reference in &part.references {
+            let depth = usize::from(reference.depth);
+            let mut used = self.total_of(reference.name, level + depth)?;
+            if !reference.is_whole {
+                used.statements = 0;
+            }
+            sum.add(used);
+            sum.depth = sum.depth.max(depth + used.depth);
+        }
+        if level + sum.depth > EXPANDED_DEPTH_MAX { Err(Uncountable::TooDeep) } else { Ok(sum) }
+    }
+
+    fn total_of(&mut self, name: u32, level: usize) -> Result<Size, Uncountable> {
+        let named = self.named(name);
+        match named.total {
+            Total::Known(size) => return Ok(size),
+            Total::Begun => return self.circle(name),
+            Total::Unknown if level > EXPANDED_DEPTH_MAX => return Err(Uncountable::TooDeep),
+            Total::Unknown => named.total = Total::Begun,
+        }
+        // What is not there, the engine says.
+        let parts = std::mem::take(&mut named.parts);
+        self.begun.push((name, parts.len() > 1));
+        let mut largest = Size::default();
+        for part in &parts {
+            largest = largest.max(self.total(part, level)?);
+        }
+        self.begun.pop();
+        self.named(name).total = Total::Known(largest);
+        Ok(largest)
+    }
+
+    /// The engine refuses a circle: it may count as nothing. But definitions of one name in several scopes may make a circle of
+    /// names that is none.
+    fn circle(&mut self, name: u32) -> Result<Size, Uncountable> {
+        let mut around = self.begun.iter().rev();
+        let of_it = around.position(|(begun, _)| *begun == name).unwrap_or(0);
+        let several = self.begun.iter().rev().take(of_it + 1).find(|(_, is_several)| *is_several);
+        match several.copied() {
+            Some((several, _)) => Err(Uncountable::Circle(self.named(several).shown.clone())),
+            None => Ok(Size::default()),
+        }
+    }
 }

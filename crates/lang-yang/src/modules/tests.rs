@@ -164,20 +164,133 @@ fn groupings_do_not_multiply_without_end() {
     assert_eq!(problem(&[("a.yang", &doubling(10))]), None);
     refused(&[("a.yang", &doubling(40))], "a.yang: with it the modules have more than 500000 nodes");
     let chain: String =
-        (0..300).map(|level| format!(" grouping g{level} {{ uses g{}; }}", level + 1)).collect();
+        (0..500).map(|level| format!(" grouping g{level} {{ uses g{}; }}", level + 1)).collect();
     refused(
         &[("a.yang", &format!("module a {{{chain} uses g0; }}"))],
-        "a.yang: its groupings use each other more than 200 times, one after the other",
+        "a.yang: with the groupings and types that it uses, statements nest deeper than 400",
+    );
+    // In an order that lets each be counted after what it uses.
+    let uses: String = (0..500).rev().map(|level| format!(" uses g{level};")).collect();
+    refused(
+        &[("a.yang", &format!("module a {{{chain}{uses} }}"))],
+        "a.yang: with the groupings and types that it uses, statements nest deeper than 400",
     );
     // Of another module, by its prefix.
     let types =
-        doubling(18).replacen("module a { prefix a;", "module t { prefix a;", 1).replace(" uses g18;", "");
-    assert_eq!(problem(&[("t.yang", &types)]), None, "a grouping that nobody uses is not copied");
-    let user = "module u { prefix u; import t { prefix p; } uses p:g18; }";
+        doubling(16).replacen("module a { prefix a;", "module t { prefix a;", 1).replace(" uses g16;", "");
+    assert_eq!(problem(&[("t.yang", &types)]), None);
+    let user = "module u { prefix u; import t { prefix p; } uses p:g16; container c { uses p:g16; } container d { uses p:g16; } }";
     refused(
         &[("t.yang", &types), ("u.yang", user)],
         "u.yang: with it the modules have more than 500000 nodes",
     );
+    refused(
+        &[("a.yang", &doubling(40).replace(" uses g40;", ""))],
+        "with grouping a:g17 the modules have more than 500000 nodes",
+    );
     let endless = "module a { grouping g { uses h; } grouping h { uses g; } uses g; }";
     assert_eq!(problem(&[("a.yang", endless)]), None, "the engine names circles of groupings");
+}
+
+/// Typedefs `t0` to the one of this number, each a union of twice the one before.
+fn doubling_unions(levels: usize) -> String {
+    let union =
+        |level: usize| format!("typedef t{level} {{ type union {{ type t{0}; type a:t{0}; }} }}", level - 1);
+    "typedef t0 { type int8; }".to_owned() + &(1..=levels).map(union).collect::<String>()
+}
+
+#[test]
+fn unions_do_not_multiply_without_end() {
+    const TOO_MANY: &str = "the modules have more than 2000000 statements and members of unions";
+    let with = |types: &str, rest: &str| format!("module a {{ prefix a; {types} {rest} }}");
+    assert_eq!(problem(&[("a.yang", &with(&doubling_unions(15), "leaf x { type t15; }"))]), None);
+    let large = doubling_unions(30);
+    let refused_with = |text: &str, place: &str| refused(&[("a.yang", text)], &format!("{place} {TOO_MANY}"));
+    refused_with(&with(&large, "leaf x { type t30; }"), "a.yang: with it");
+    refused_with(&with(&large, "leaf x { type union { type union { type a:t30; } } }"), "a.yang: with it");
+    refused_with(&with(&large, ""), "with type a:t20");
+    // Definitions in a grouping and in a container, and one that is used by its module alone.
+    refused_with(
+        &with(&format!("grouping g {{ {large} leaf x {{ type t30; }} }}"), "uses g;"),
+        "a.yang: with it",
+    );
+    refused_with(&with(&format!("container c {{ {large} leaf x {{ type t30; }} }}"), ""), "a.yang: with it");
+    // Of another module.
+    let user = "module u { prefix u; import a { prefix p; } leaf x { type p:t17; } leaf y { type p:t17; } }";
+    let types = with(&doubling_unions(17), "");
+    assert_eq!(problem(&[("a.yang", &types), ("u.yang", user)]), None);
+    let leaves: String = (0..20).map(|leaf| format!("leaf x{leaf} {{ type p:t17; }}")).collect();
+    let user = format!("module u {{ prefix u; import a {{ prefix p; }} {leaves} }}");
+    refused(&[("a.yang", &types), ("u.yang", &user)], &format!("u.yang: with it {TOO_MANY}"));
+    // Each typedef has the members of the one before, and is kept.
+    let members = "type int8;".repeat(20_000);
+    let chain: String = (1..150)
+        .map(|level| format!("typedef t{level} {{ type union {{ type t{}; }} }}", level - 1))
+        .collect();
+    let chain = format!("typedef t0 {{ type union {{ {members} }} }} {chain}");
+    refused_with(&with(&chain, "leaf x { type t149; }"), "with type a:t98");
+    let endless =
+        "typedef t { type union { type u; } } typedef u { type union { type t; } } leaf x { type t; }";
+    assert_eq!(problem(&[("a.yang", &with(endless, ""))]), None, "the engine names circles of types");
+}
+
+#[test]
+fn what_groupings_hold_is_counted_with_each_copy() {
+    let names: String = (0..3_000).map(|name| format!("enum e{name};")).collect();
+    let copies = |count: usize, before: &str, type_: &str| {
+        let uses: String = (0..count).map(|copy| format!("container c{copy} {{ uses g; }}")).collect();
+        format!("module a {{ prefix a; {before} grouping g {{ leaf x {{ {type_} }} }} {uses} }}")
+    };
+    let inside = format!("type enumeration {{ {names} }}");
+    assert_eq!(problem(&[("a.yang", &copies(600, "", &inside))]), None);
+    let too_many = "a.yang: with it the modules have more than 2000000 statements and members of unions";
+    refused(&[("a.yang", &copies(700, "", &inside))], too_many);
+    // A typedef is shared, unless something is added to it.
+    let typedef = format!("typedef e {{ {inside} }}");
+    assert_eq!(problem(&[("a.yang", &copies(700, &typedef, "type e;"))]), None);
+    refused(&[("a.yang", &copies(700, &typedef, "type e { a:extended; }"))], too_many);
+}
+
+#[test]
+fn names_of_several_scopes_hide_no_union() {
+    // By their names they use each other in a circle; in truth none does.
+    let first = doubling_unions(30);
+    let other = "typedef t0 { type union { type t30; } } typedef t30 { type int8; }";
+    let text = format!(
+        "module a {{ prefix a; container a {{ {first} leaf x {{ type t5; }} leaf y {{ type t30; }} }} container b {{ {other} }} }}"
+    );
+    let message = problem(&[("a.yang", &text)]).unwrap();
+    assert_eq!(
+        message,
+        "a.yang: type a:t30 has several definitions, which by their names use each other in a circle: give them names of their own"
+    );
+}
+
+#[test]
+fn identities_are_not_derived_without_end() {
+    let chain = |count: usize| {
+        let next = |at: usize| format!("identity i{at} {{ base a:i{}; }}", at + 1);
+        format!("module a {{ prefix a; {} identity i{count}; }}", (0..count).map(next).collect::<String>())
+    };
+    assert_eq!(problem(&[("a.yang", &chain(600))]), None);
+    let too_many = "identities are derived from each other more than 200000 times, in all steps together";
+    refused(&[("a.yang", &chain(700))], too_many);
+    let flat: String = (0..15_000).map(|at| format!("identity i{at} {{ base r; }}")).collect();
+    assert_eq!(problem(&[("a.yang", &format!("module a {{ identity r; {flat} }}"))]), None);
+    // The same base again and again is walked again and again.
+    let bases = "base s;".repeat(100);
+    let repeated = format!("module a {{ identity s; identity r {{ {bases} }} {flat} }}");
+    refused(&[("a.yang", &repeated)], too_many);
+    // Over modules, by their prefixes.
+    let user = "module u { import a { prefix p; } identity x { base p:i0; } }";
+    let chained = chain(631);
+    assert_eq!(problem(&[("a.yang", &chained)]), None);
+    refused(&[("a.yang", &chained), ("u.yang", user)], too_many);
+    let many: String = (0..20_001).map(|at| format!("identity i{at};")).collect();
+    refused(
+        &[("a.yang", &format!("module a {{ {many} }}"))],
+        "a.yang: with it the modules have more than 20000 identities",
+    );
+    let circle = "module a { identity i { base j; } identity j { base i; } }";
+    assert_eq!(problem(&[("a.yang", circle)]), None, "the engine names circles of identities");
 }
