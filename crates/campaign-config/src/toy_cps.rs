@@ -32,6 +32,8 @@ pub(crate) enum Defect {
     FindsNoDifference,
     /// Forgets one module of each schema set.
     LosesModules,
+    /// Refuses anchors, and uploads of several modules.
+    Refuses,
 }
 
 type Members = Map<String, Json>;
@@ -243,11 +245,21 @@ fn patch_node(node: &mut Json, leaves: &Json) -> bool {
     true
 }
 
-/// The entries of the devices' list that differ: created, removed and replaced.
-fn delta(source: &Members, target: &Members, depth: Option<u32>, grouping: bool) -> Vec<Json> {
+/// The entries of the devices' list that differ, created or replaced: those at a path, or below it if it is that of the container.
+fn delta(
+    source: &Members,
+    target: &Members,
+    (xpath, depth, grouping): (&str, Option<u32>, bool),
+) -> Vec<Json> {
+    const CONTAINER: &str = "/openroadm-devices";
+    let list = format!("{CONTAINER}/openroadm-device");
+    let (xpath, depth) = match (xpath, depth) {
+        (CONTAINER, Some(0)) => return Vec::new(),
+        (CONTAINER, depth) => (&*list, depth),
+        (xpath, depth) => (xpath, depth.map(|depth| depth + 1)),
+    };
     let devices = |members: &Members| -> Vec<Json> {
-        let found = select(members, &steps("/openroadm-devices/openroadm-device"));
-        found.into_iter().map(|(_, json)| json.clone()).collect()
+        select(members, &steps(xpath)).into_iter().map(|(_, json)| json.clone()).collect()
     };
     let (old, new) = (devices(source), devices(target));
     let mut items = Vec::new();
@@ -256,7 +268,7 @@ fn delta(source: &Members, target: &Members, depth: Option<u32>, grouping: bool)
     };
     let leaves = |entry: &Json| cut(entry, Some(0));
     let mut created = Vec::new();
-    for entry in new.iter().filter(|_| depth != Some(0)) {
+    for entry in &new {
         match old.iter().find(|old| old["device-id"] == entry["device-id"]) {
             Some(old) if leaves(old) != leaves(entry) => items.push(json!({"action": "replace", "xpath": path(entry),
                 "sourceData": {"openroadm-device": [leaves(old)]}, "targetData": {"openroadm-device": [leaves(entry)]}})),
@@ -377,6 +389,10 @@ type Asked<'a> = (&'a str, &'a [&'a str], &'a BTreeMap<&'a str, String>);
 fn reply((method, path, query): Asked<'_>, body: &[u8], trees: &mut Trees, defect: Defect) -> Reply {
     match (method, path) {
         ("POST", []) => Reply::new(201, ""),
+        ("POST", [_, "anchors"]) if defect == Defect::Refuses => Reply::new(400, "no"),
+        ("POST", [_, "schema-sets"]) if defect == Defect::Refuses && modules(body) > 1 => {
+            Reply::new(400, "no")
+        }
         ("POST", [_, "schema-sets"]) => {
             let name = query["schema-set-name"].clone();
             if trees.sets.contains_key(&name) {
@@ -406,7 +422,8 @@ fn reply((method, path, query): Asked<'_>, body: &[u8], trees: &mut Trees, defec
             let text = String::from_utf8_lossy(body);
             let json = text.split_once("\r\n\r\n").unwrap().1.split_once("\r\n--").unwrap().0;
             let other = plain(&serde_json::from_str(json).unwrap());
-            let items = delta(&trees.anchors[*anchor], other.as_object().unwrap(), None, grouping(query));
+            let asked = (&*query["xpath"], None, grouping(query));
+            let items = delta(&trees.anchors[*anchor], other.as_object().unwrap(), asked);
             Reply::ok(&Json::Array(items).to_string())
         }
         ("POST", [_, "anchors", anchor, "applyChangesInDeltaReport"]) => {
@@ -456,8 +473,9 @@ impl Trees {
                 Reply::ok(&Json::Array(anchors).to_string())
             }
             ["schema-sets", name] => {
+                let Some(modules) = self.sets.get(*name) else { return Reply::new(400, "no such set") };
                 let reference = json!({"namespace": "urn:toy", "revision": "2026-01-01"});
-                let references = vec![reference; self.sets[*name]];
+                let references = vec![reference; *modules];
                 Reply::ok(&json!({"name": name, "moduleReferences": references}).to_string())
             }
             ["nodes", "query"] => {
@@ -475,7 +493,8 @@ impl Trees {
                     ["delta"] if defect == Defect::FindsNoDifference => Reply::ok("[]"),
                     ["delta"] => {
                         let other = &self.anchors[&query["target-anchor-name"]];
-                        let items = delta(tree, other, depth(query), grouping(query));
+                        let asked = (&*query["xpath"], depth(query), grouping(query));
+                        let items = delta(tree, other, asked);
                         Reply::ok(&Json::Array(items).to_string())
                     }
                     _ => Reply::new(404, ""),

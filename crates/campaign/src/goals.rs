@@ -1,7 +1,7 @@
 //! What rows are to reach beside what they reached: one table. A family says its goals as data.
 
 use crate::course::SCALED;
-use crate::report::table::number;
+use crate::report::table::{number, optional};
 use crate::report::{Operation, RowReport, Table};
 
 /// What a goal is about.
@@ -46,33 +46,67 @@ pub struct Goal {
 }
 
 /// The goals whose rows were run at their published size; `None` if there are none. A scaled row shows nothing: what a
-/// request costs whatever its size, weighs more in it.
+/// request costs whatever its size, weighs more in it. A row with errors or wrong answers reaches nothing.
 pub fn table(goals: &[Goal], rows: &[RowReport]) -> Option<Table> {
-    let whole = |row: &RowReport| row.throughput > 0.0 && !row.caveat.contains(SCALED);
-    let find = |id: &str| rows.iter().find(|row| row.id == id && whole(row));
+    let find = |id: &str| rows.iter().find(|row| row.id == id && !row.caveat.contains(SCALED));
     let mut lines = Vec::new();
     let mut missed = Vec::new();
     for Goal { row: id, measure, bound } in goals.iter().copied() {
         let Some(row) = find(id) else { continue };
+        let failure = failure(measure, row, find);
         let (what, reached, least) = measured(measure, row, find);
-        let Some(reached) = reached else { continue };
-        let met = if least { reached >= bound } else { reached <= bound };
-        if !met {
-            missed.push(id);
+        let reached = reached.filter(|_| failure.is_none());
+        if reached.is_none() && failure.is_none() {
+            continue;
         }
-        let word = if met { "yes" } else { "no" };
-        lines.push(vec![id.to_owned(), what, number(bound), number(reached), word.to_owned()]);
+        let is_met = reached.is_some_and(|reached| if least { reached >= bound } else { reached <= bound });
+        if !is_met {
+            missed.push(named(id, failure.as_deref()));
+        }
+        let word = met(is_met, failure.as_deref());
+        lines.push(vec![id.to_owned(), what, number(bound), optional(reached), word]);
     }
-    let verdict = match missed.as_slice() {
-        [] => "All goals of the rows that were run are met.".to_owned(),
-        missed => format!("Not met: {}.", missed.join(", ")),
-    };
+    let verdict = sentence("Not met", &missed)
+        .unwrap_or_else(|| "All goals of the rows that were run are met.".to_owned());
     (!lines.is_empty()).then(|| Table {
         title: "Goals".to_owned(),
         columns: ["row", "goal", "bound", "reached", "met"].map(str::to_owned).to_vec(),
         lines,
         verdict,
     })
+}
+
+/// What a table says of a goal: that it is met, that it is not, or what went wrong in the row.
+pub fn met(is_met: bool, failure: Option<&str>) -> String {
+    match failure {
+        Some(failure) => format!("no: {failure}"),
+        None if is_met => "yes".to_owned(),
+        None => "no".to_owned(),
+    }
+}
+
+/// A row as a verdict names it: with what went wrong in it.
+pub fn named(id: &str, failure: Option<&str>) -> String {
+    failure.map_or_else(|| id.to_owned(), |failure| format!("{id} ({failure})"))
+}
+
+/// A sentence of a verdict about rows; `None` if there are none.
+pub fn sentence(about: &str, names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| format!("{about}: {}.", names.join(", ")))
+}
+
+/// What went wrong in `row`, or in the one that it is compared with.
+fn failure<'a>(
+    measure: Measure,
+    row: &RowReport,
+    find: impl Fn(&str) -> Option<&'a RowReport>,
+) -> Option<String> {
+    let other = match measure {
+        Measure::ShareOf(other) => find(other),
+        _ => None,
+    };
+    let of_other = || Some(format!("{}: {}", other?.id, other?.failure()?));
+    row.failure().or_else(of_other)
 }
 
 /// What a measure is called, what `row` reached of it, and whether that is to be at least the bound; `find` has other rows.
@@ -99,10 +133,14 @@ fn measured<'a>(
         }
         Measure::Medians { of, over } => {
             let median = |name| operation(row, name).and_then(|operation| operation.median_ms);
-            let ratio = median(of).zip(median(over).filter(|ms| *ms > 0.0)).map(|(of, over)| of / over);
-            (format!("median of {of} / median of {over}, at most"), ratio, false)
+            (format!("median of {of} / median of {over}, at most"), ratio(median(of), median(over)), false)
         }
     }
+}
+
+/// One time as a multiple of another, if that is not nothing.
+fn ratio(of: Option<f64>, over: Option<f64>) -> Option<f64> {
+    of.zip(over.filter(|ms| *ms > 0.0)).map(|(of, over)| of / over)
 }
 
 /// One of the operations of a row, if it was done.
@@ -120,7 +158,7 @@ mod tests {
     use super::*;
 
     fn row(id: &str, throughput: f64) -> RowReport {
-        RowReport { id: id.to_owned(), throughput, ..RowReport::default() }
+        RowReport { id: id.to_owned(), throughput, iterations: 1, ..RowReport::default() }
     }
 
     #[test]
@@ -168,6 +206,37 @@ mod tests {
         assert_eq!(line(2.0, 2.2).unwrap(), format!("{told}|1.10|yes"));
         assert_eq!(line(2.0, 3.2).unwrap(), format!("{told}|1.60|no"));
         assert_eq!(line(0.0, 3.2), None);
+    }
+
+    #[test]
+    fn rows_that_failed_meet_no_goal() {
+        let goals = [
+            Goal { row: "A-1", measure: Measure::Rate, bound: 10.0 },
+            Goal { row: "A-2", measure: Measure::Memory, bound: 10.0 },
+            Goal { row: "A-3", measure: Measure::Seconds, bound: 10.0 },
+            Goal { row: "A-4", measure: Measure::ShareOf("A-1"), bound: 0.5 },
+        ];
+        let rows = [
+            RowReport { errors: 2, ..row("A-1", 5_000.0) },
+            RowReport { answers_wrong: 1, row_rss_peak_mb: Some(1.0), ..row("A-2", 5_000.0) },
+            RowReport { iterations: 0, ..row("A-3", 0.0) },
+            row("A-4", 5_000.0),
+        ];
+        let table = table(&goals, &rows).unwrap();
+        let told: Vec<(&str, &str)> =
+            table.lines.iter().map(|line| (line[3].as_str(), line[4].as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                ("–", "no: 2 errors"),
+                ("–", "no: 1 wrong answer"),
+                ("–", "no: nothing was measured"),
+                ("–", "no: A-1: 2 errors")
+            ]
+        );
+        let verdict =
+            "Not met: A-1 (2 errors), A-2 (1 wrong answer), A-3 (nothing was measured), A-4 (A-1: 2 errors).";
+        assert_eq!(table.verdict, verdict);
     }
 
     const GOALS: &[Goal] = &[

@@ -109,6 +109,22 @@ pub struct RowReport {
     pub latency_ns_hdr_base64: String,
 }
 
+impl RowReport {
+    /// Why its figures say nothing of how fast the server is, in words: errors, wrong answers, or no iterations. `None` if all went
+    /// well.
+    pub fn failure(&self) -> Option<String> {
+        let counted = |count: u64, what: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            count => Some(format!("{count} {what}s")),
+        };
+        let nothing = (self.iterations == 0).then(|| "nothing was measured".to_owned());
+        let reasons = [counted(self.errors, "error"), counted(self.answers_wrong, "wrong answer"), nothing];
+        let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+        (!reasons.is_empty()).then(|| reasons.join(", "))
+    }
+}
+
 /// Makes `folder` and tries a write there, so that a long campaign does not end without its reports.
 ///
 /// # Errors
@@ -152,8 +168,7 @@ pub struct Table {
 impl Report {
     /// Whether every answer was as hoped for and right.
     pub fn is_clean(&self) -> bool {
-        self.faults.is_empty()
-            && self.rows.iter().all(|row| row.errors == 0 && row.answers_wrong == 0 && row.iterations > 0)
+        self.faults.is_empty() && self.rows.iter().all(|row| row.failure().is_none())
     }
 
     /// `results.json`.

@@ -3,7 +3,8 @@
 use campaign::course::figures::measured;
 use campaign::course::{Course, SCALED};
 use campaign::executors::Outcome;
-use campaign::report::table::number;
+use campaign::goals;
+use campaign::report::table::{number, optional};
 use campaign::report::{Published, RowReport, Table};
 
 use super::rows::Row;
@@ -20,14 +21,15 @@ pub fn report(
 ) -> RowReport {
     let count = row.count(course.profile);
     let once = |outcome: &Outcome| outcome.elapsed.as_secs_f64().max(1e-9) / row.repeat as f64;
-    let seconds: Vec<f64> = outcomes.iter().map(once).collect();
-    let rates: Vec<f64> = seconds.iter().map(|seconds| count as f64 / seconds).collect();
+    let seconds: Vec<f64> = outcomes.iter().filter(|outcome| is_done(outcome)).map(once).collect();
+    let rate = |outcome: &Outcome| if is_done(outcome) { count as f64 / once(outcome) } else { 0.0 };
+    let rates: Vec<f64> = outcomes.iter().map(rate).collect();
     RowReport {
         scenario: Some(row.test.clone()),
         users: 1,
         unit: format!("{}/s", row.of),
         items: row.of.clone(),
-        job_s: Some(seconds.iter().sum::<f64>() / seconds.len().max(1) as f64),
+        job_s: (!seconds.is_empty()).then(|| seconds.iter().sum::<f64>() / seconds.len() as f64),
         published: Some(Published {
             throughput: row.items as f64 / row.expected,
             p95_ms: None,
@@ -38,6 +40,11 @@ pub fn report(
         caveat: caveats(row, course, how).join("; "),
         ..measured(outcomes, &rates)
     }
+}
+
+/// Whether a job was done to its end: refusals take no time, and what was not begun takes none either.
+fn is_done(outcome: &Outcome) -> bool {
+    outcome.record.calls() > 0 && outcome.record.failures() == 0
 }
 
 fn caveats(row: &Row, course: &Course, how: &[String]) -> Vec<String> {
@@ -57,32 +64,36 @@ fn caveats(row: &Row, course: &Course, how: &[String]) -> Vec<String> {
     caveats
 }
 
-/// Each row beside its expectation.
+/// Each row beside its expectation; one that failed reached nothing.
 pub fn factors(rows: &[RowReport]) -> Option<Table> {
     let mut lines = Vec::new();
-    let mut slow = Vec::new();
-    for row in rows.iter().filter(|row| row.throughput > 0.0) {
-        let (Some(published), Some(seconds)) = (&row.published, row.job_s) else { continue };
-        let factor = row.throughput / published.throughput;
-        if factor < FACTOR {
-            slow.push(row.id.as_str());
+    let (mut slow, mut failed) = (Vec::new(), Vec::new());
+    for row in rows {
+        let Some(published) = &row.published else { continue };
+        let failure = row.failure();
+        let factor = failure.is_none().then(|| row.throughput / published.throughput);
+        let is_met = factor.is_some_and(|factor| factor >= FACTOR);
+        match &failure {
+            Some(failure) => failed.push(goals::named(&row.id, Some(failure))),
+            None if !is_met => slow.push(row.id.clone()),
+            None => {}
         }
-        let expected = published.seconds.map_or("–".to_owned(), number);
         let scaled = if row.caveat.contains(SCALED) { "yes" } else { "" };
-        let met = if factor < FACTOR { "no" } else { "yes" };
         lines.push(vec![
             row.id.clone(),
             row.scenario.clone().unwrap_or(String::new()),
-            expected,
-            format!("{seconds:.4}"),
-            number(factor),
-            met.to_owned(),
+            published.seconds.map_or("–".to_owned(), number),
+            row.job_s.map_or("–".to_owned(), |seconds| format!("{seconds:.4}")),
+            optional(factor),
+            goals::met(is_met, failure.as_deref()),
             scaled.to_owned(),
         ]);
     }
-    let verdict = match slow.as_slice() {
+    let slow = goals::sentence(&format!("Less than {FACTOR:.0} times as fast as expected"), &slow);
+    let verdict: Vec<String> = slow.into_iter().chain(goals::sentence("Failed", &failed)).collect();
+    let verdict = match verdict.as_slice() {
         [] => format!("Every row is at least {FACTOR:.0} times as fast as expected."),
-        slow => format!("Less than {FACTOR:.0} times as fast as expected: {}.", slow.join(", ")),
+        sentences => sentences.join(" "),
     };
     (!lines.is_empty()).then(|| Table {
         title: "Expected and measured".to_owned(),

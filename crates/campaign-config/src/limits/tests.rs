@@ -43,10 +43,40 @@ fn wrong_servers_are_found_out() {
         ("CL-DEL-ANCHORS", Defect::KeepsAnchors),
         ("CL-DELTA-DIRECT,CL-DELTA-APPLY", Defect::FindsNoDifference),
     ] {
-        for row in run(selection, defect).rows {
+        let results = run(selection, defect);
+        for row in &results.rows {
             assert!(row.answers_wrong > 0, "{defect:?}: {} {}", row.id, row.answers_checked);
         }
+        assert_nothing_is_met(&results);
     }
+}
+
+/// However fast the answers came: each line of the table says why it counts for nothing.
+fn assert_nothing_is_met(results: &Results) {
+    let table = &results.tables[0];
+    assert_eq!(table.lines.len(), results.rows.len());
+    for (row, line) in results.rows.iter().zip(&table.lines) {
+        let failure = row.failure().unwrap();
+        assert_eq!(
+            (line[4].as_str(), line[5].as_str()),
+            ("–", format!("no: {failure}").as_str()),
+            "{line:?}"
+        );
+        assert!(table.verdict.contains(&format!("{} ({failure})", row.id)), "{}", table.verdict);
+    }
+}
+
+#[test]
+fn refusals_are_not_fast_answers() {
+    let results = run("CL-CREATE,CL-SAVE-50,CL-SETS", Defect::Refuses);
+    let told: Vec<(u64, bool, u64)> =
+        results.rows.iter().map(|row| (row.errors, row.answers_wrong > 0, row.iterations)).collect();
+    assert_eq!(told[1], (0, true, 0), "the second could not be prepared");
+    assert!(told[0].0 > 0 && told[2].0 > 0, "{told:?}");
+    for row in &results.rows {
+        assert_eq!((row.throughput, row.job_s), (0.0, None), "{}", row.id);
+    }
+    assert_nothing_is_met(&results);
 }
 
 #[test]

@@ -106,17 +106,19 @@ pub(super) fn tables(rows: &[RowReport]) -> Vec<Table> {
 /// Whether the time is linear, and how near it comes to the disk.
 pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
     let mut lines = Vec::new();
-    let (mut growing, mut slow) = (Vec::new(), Vec::new());
-    for row in rows.iter().filter(|row| row.throughput > 0.0) {
-        let median = |name: &str| {
-            let found = row.operations.iter().find(|operation| operation.name == name);
-            found.and_then(|operation| operation.median_ms).filter(|ms| *ms > 0.0)
+    let (mut growing, mut slow, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for row in rows {
+        let find = |name: &str| row.operations.iter().find(|operation| operation.name == name);
+        let median = |name: &str| find(name).and_then(|operation| operation.median_ms).filter(|ms| *ms > 0.0);
+        let (first, last, each, append) = (median(FIRST), median(LAST), median(EACH), median(APPEND));
+        let failure = row.failure();
+        let ratio = |of: Option<f64>, over: Option<f64>| {
+            of.zip(over).filter(|_| failure.is_none()).map(|(of, over)| of / over)
         };
-        let (each, first, last, append) = (median(EACH), median(FIRST), median(LAST), median(APPEND));
-        let growth = first.zip(last).map(|(first, last)| last / first);
-        let appends = each.zip(append).map(|(each, append)| each / append);
-        growing.extend(growth.filter(|growth| *growth > GROWTH_MAX).map(|_| row.id.as_str()));
-        slow.extend(appends.filter(|appends| *appends > APPENDS_MAX).map(|_| row.id.as_str()));
+        let (growth, appends) = (ratio(last, first), ratio(each, append));
+        growing.extend(growth.map(|growth| (row.id.clone(), growth > GROWTH_MAX)));
+        slow.extend(appends.map(|appends| (row.id.clone(), appends > APPENDS_MAX)));
+        failed.extend(failure.as_deref().map(|failure| goals::named(&row.id, Some(failure))));
         let others: Vec<String> = row.published.iter().chain(&row.published_besides).map(other).collect();
         lines.push(vec![
             row.id.clone(),
@@ -131,10 +133,6 @@ pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
             optional(appends),
         ]);
     }
-    let told = |names: &[&str], none: &str, some: &str| match names {
-        [] => none.to_owned(),
-        names => format!("{some}: {}.", names.join(", ")),
-    };
     let verdict = [
         told(
             &growing,
@@ -142,7 +140,9 @@ pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
             "The last tenth is slower than the first",
         ),
         told(&slow, "Each transaction takes at most three synced appends.", "More than three synced appends"),
+        goals::sentence("Failed", &failed),
     ];
+    let verdict: Vec<String> = verdict.into_iter().flatten().collect();
     let columns = [
         "row",
         "transactions",
@@ -161,6 +161,14 @@ pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
         lines,
         verdict: verdict.join(" "),
     })
+}
+
+/// What is said of rows, each with whether it missed; nothing, if none could be looked at.
+fn told(rows: &[(String, bool)], none: &str, some: &str) -> Option<String> {
+    let missed = rows.iter().filter(|(_, missed)| *missed).map(|(id, _)| id.clone());
+    let missed: Vec<String> = missed.collect();
+    let all_well = (!rows.is_empty()).then(|| none.to_owned());
+    goals::sentence(some, &missed).or(all_well)
 }
 
 fn other(published: &Published) -> String {

@@ -50,8 +50,12 @@ fn wrong_servers_are_found_out() {
         assert_eq!((row.errors, row.answers_wrong), (0, 1), "{defect:?}");
         assert!(row.wrong_examples.concat().contains(expected), "{:?}", row.wrong_examples);
     }
-    let row = run("CT-10K", Defect::FailsSometimes).rows.remove(0);
-    assert!(row.errors > 0);
+    let results = run("CT-1K", Defect::ForgetsTheLast);
+    assert_eq!(results.tables[0].verdict, "Failed: CT-1K (1 wrong answer).");
+    let results = run("CT-10K", Defect::FailsSometimes);
+    let errors = results.rows[0].errors;
+    assert!(errors > 0);
+    assert_eq!(results.tables[0].verdict, format!("Failed: CT-10K ({errors} errors)."));
 }
 
 #[test]
@@ -59,25 +63,25 @@ fn growth_and_slowness_are_told() {
     let workload = ConfigTransactions.workload().unwrap();
     let toy = server(Defect::None);
     let course = Course::of_toy(&toy);
-    let verdicts = |growth: u64, append: u64| {
+    let verdicts = |micros: &dyn Fn(u64) -> u64, append: u64| {
         let times = Times {
-            transactions: (0..100).map(|number| Duration::from_micros(1_000 + number * growth)).collect(),
+            transactions: (0..100).map(|number| Duration::from_micros(micros(number))).collect(),
             appends: vec![Duration::from_micros(append)],
         };
         let mut row = report((&workload.rows[1], "h"), &course, &[], &times, &[]);
         workload.rows[1].id.clone_into(&mut row.id);
-        (row.throughput, row.caveat) = (1.0, String::new());
+        (row.throughput, row.iterations, row.caveat) = (1.0, 100, String::new());
         tables(&[row]).into_iter().map(|table| table.verdict).collect::<Vec<_>>()
     };
     assert_eq!(
-        verdicts(0, 400),
+        verdicts(&|_| 1_000, 400),
         [
             "The time is linear: the last tenth takes as long as the first. Each transaction takes at most three synced appends.",
             "All goals of the rows that were run are met."
         ]
     );
     assert_eq!(
-        verdicts(20, 300),
+        verdicts(&|number| 1_000 + number * 20, 300),
         [
             "The last tenth is slower than the first: CT-10K. More than three synced appends: CT-10K.",
             "Not met: CT-10K, CT-10K."

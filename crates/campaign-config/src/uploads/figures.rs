@@ -3,6 +3,7 @@
 use campaign::course::Course;
 use campaign::course::figures::measured;
 use campaign::executors::Outcome;
+use campaign::goals;
 use campaign::report::table::{number, optional};
 use campaign::report::{RowReport, Table};
 
@@ -59,32 +60,38 @@ fn caveats(row: &Row, course: &Course, how: &[String]) -> Vec<String> {
     caveats
 }
 
-/// Each row beside its goal.
+/// Each row beside its goal; one that failed reached nothing.
 pub(super) fn table(rows: &[Row], reports: &[RowReport]) -> Option<Table> {
-    let (mut lines, mut slow) = (Vec::new(), Vec::new());
+    let (mut lines, mut slow, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for report in reports {
-        let row = rows.iter().find(|row| row.id == report.id);
-        let Some((row, seconds)) = row.zip(report.job_s) else { continue };
-        let is_met = seconds <= row.goal_s;
-        if !is_met {
-            slow.push(row.id.as_str());
+        let Some(row) = rows.iter().find(|row| row.id == report.id) else { continue };
+        let failure = report.failure();
+        let share = report.job_s.filter(|_| failure.is_none()).map(|seconds| row.goal_s / seconds);
+        let is_met = share.is_some_and(|share| share >= 1.0);
+        match &failure {
+            Some(failure) => failed.push(goals::named(&row.id, Some(failure))),
+            None if !is_met => slow.push(row.id.clone()),
+            None => {}
         }
+        let ms = |ms: f64| optional(report.job_s.map(|_| ms));
         lines.push(vec![
             row.id.clone(),
             report.set_entities.to_string(),
             report.iterations.to_string(),
             number(row.goal_s * 1e3),
-            number(seconds * 1e3),
-            number(report.p50_ms),
-            number(report.max_ms),
+            optional(report.job_s.map(|seconds| seconds * 1e3)),
+            ms(report.p50_ms),
+            ms(report.max_ms),
             optional(report.cpu_us_per_op.map(|each| each / 1e3)),
-            number(row.goal_s / seconds),
-            if is_met { "yes" } else { "no" }.to_owned(),
+            optional(share),
+            goals::met(is_met, failure.as_deref()),
         ]);
     }
-    let verdict = match slow.as_slice() {
+    let slow = goals::sentence("Above the goal", &slow);
+    let verdict: Vec<String> = slow.into_iter().chain(goals::sentence("Failed", &failed)).collect();
+    let verdict = match verdict.as_slice() {
         [] => "Every mean is below its goal.".to_owned(),
-        slow => format!("Above the goal: {}.", slow.join(", ")),
+        sentences => sentences.join(" "),
     };
     let columns = [
         "row",

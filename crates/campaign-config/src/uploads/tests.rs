@@ -47,14 +47,33 @@ fn wrong_servers_are_found_out() {
 }
 
 #[test]
+fn rows_that_failed_meet_no_goal() {
+    for (defect, expected) in
+        [(Defect::LosesModules, "2 wrong answers"), (Defect::Refuses, "2 errors, 2 wrong answers")]
+    {
+        let results = run("CU-11", defect);
+        let table = &results.tables[0];
+        assert_eq!(table.lines.len(), 1, "{defect:?}");
+        assert_eq!(table.lines[0].last().unwrap(), &format!("no: {expected}"), "{defect:?}");
+        assert_eq!(table.verdict, format!("Failed: CU-11 ({expected})."), "{defect:?}");
+    }
+}
+
+#[test]
 fn means_are_set_beside_goals() {
     let rows = ConfigUploads.workload().unwrap().rows;
-    let report =
-        |id: &str, job_s: f64| RowReport { id: id.to_owned(), job_s: Some(job_s), ..RowReport::default() };
+    let report = |id: &str, job_s: f64| RowReport {
+        id: id.to_owned(),
+        job_s: Some(job_s),
+        iterations: 1,
+        ..RowReport::default()
+    };
     let both = table(&rows, &[report("CU-11", 0.05), report("CU-218", 5.5)]).unwrap();
     let met: Vec<&str> = both.lines.iter().map(|line| line.last().unwrap().as_str()).collect();
     assert_eq!((met, both.verdict.as_str()), (vec!["yes", "no"], "Above the goal: CU-218."));
     assert_eq!((both.lines[0][3].as_str(), both.lines[0][4].as_str()), ("100", "50.0"));
     assert_eq!(table(&rows, &[report("CU-11", 0.1)]).unwrap().verdict, "Every mean is below its goal.");
-    assert_eq!(table(&rows, &[RowReport { id: "CU-11".to_owned(), ..RowReport::default() }]), None);
+    let nothing = table(&rows, &[RowReport { id: "CU-11".to_owned(), ..RowReport::default() }]).unwrap();
+    assert_eq!(nothing.verdict, "Failed: CU-11 (nothing was measured).");
+    assert_eq!(table(&rows, &[]), None);
 }
