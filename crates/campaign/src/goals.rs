@@ -25,6 +25,13 @@ pub enum Measure {
     Seconds,
     /// The mean milliseconds of one of its operations, at most.
     MeanMs(&'static str),
+    /// The mean of one of its operations as a multiple of that of another, at most.
+    Means {
+        /// The one.
+        of: &'static str,
+        /// The other.
+        over: &'static str,
+    },
     /// The median of one of its operations as a multiple of that of another, at most.
     Medians {
         /// The one.
@@ -131,6 +138,10 @@ fn measured<'a>(
             let mean = operation(row, name).map(|operation| operation.mean_ms);
             (format!("mean ms of {name}, at most"), mean, false)
         }
+        Measure::Means { of, over } => {
+            let mean = |name| operation(row, name).map(|operation| operation.mean_ms);
+            (format!("mean of {of} / mean of {over}, at most"), ratio(mean(of), mean(over)), false)
+        }
         Measure::Medians { of, over } => {
             let median = |name| operation(row, name).and_then(|operation| operation.median_ms);
             (format!("median of {of} / median of {over}, at most"), ratio(median(of), median(over)), false)
@@ -206,6 +217,25 @@ mod tests {
         assert_eq!(line(2.0, 2.2).unwrap(), format!("{told}|1.10|yes"));
         assert_eq!(line(2.0, 3.2).unwrap(), format!("{told}|1.60|no"));
         assert_eq!(line(0.0, 3.2), None);
+    }
+
+    #[test]
+    fn means_are_set_beside_each_other() {
+        let measure = Measure::Means { of: "the last", over: "the first" };
+        let goals = [Goal { row: "T-1", measure, bound: 1.5 }];
+        let operation = |name: &str, mean_ms: f64| Operation {
+            name: name.to_owned(),
+            count: 1,
+            mean_ms,
+            median_ms: Some(1.0),
+            ..Operation::default()
+        };
+        let operations = vec![operation("the first", 2.0), operation("the last", 3.2)];
+        let table = table(&goals, &[RowReport { operations, ..row("T-1", 1.0) }]).unwrap();
+        assert_eq!(
+            table.lines.concat().join("|"),
+            "T-1|mean of the last / mean of the first, at most|1.50|1.60|no"
+        );
     }
 
     #[test]

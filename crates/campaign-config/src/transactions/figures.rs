@@ -22,8 +22,9 @@ const FIRST: &str = "the first tenth";
 const LAST: &str = "the last tenth";
 const EACH: &str = "a transaction";
 const APPEND: &str = "a synced append of 128 bytes";
-/// The goals of the larger rows: of few transactions the first tenth says little.
-const LINEAR: Measure = Measure::Medians { of: LAST, over: FIRST };
+/// The goals of the larger rows: of few transactions the first tenth says little. Tenths are compared by their means: what a server
+/// does once in a while counts in the time of all of them, and is in no median.
+const LINEAR: Measure = Measure::Means { of: LAST, over: FIRST };
 const NEAR_THE_DISK: Measure = Measure::Medians { of: EACH, over: APPEND };
 const GOALS: &[Goal] = &[
     Goal { row: "CT-10K", measure: LINEAR, bound: GROWTH_MAX },
@@ -109,8 +110,9 @@ pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
     let (mut growing, mut slow, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for row in rows {
         let find = |name: &str| row.operations.iter().find(|operation| operation.name == name);
+        let mean = |name: &str| find(name).map(|operation| operation.mean_ms).filter(|ms| *ms > 0.0);
         let median = |name: &str| find(name).and_then(|operation| operation.median_ms).filter(|ms| *ms > 0.0);
-        let (first, last, each, append) = (median(FIRST), median(LAST), median(EACH), median(APPEND));
+        let (first, last, each, append) = (mean(FIRST), mean(LAST), median(EACH), median(APPEND));
         let failure = row.failure();
         let ratio = |of: Option<f64>, over: Option<f64>| {
             of.zip(over).filter(|_| failure.is_none()).map(|(of, over)| of / over)
@@ -148,8 +150,8 @@ pub(super) fn table(rows: &[RowReport]) -> Option<Table> {
         "transactions",
         "seconds",
         "published seconds",
-        "first tenth, median ms",
-        "last tenth, median ms",
+        "first tenth, mean ms",
+        "last tenth, mean ms",
         "last / first",
         "all, median ms",
         "synced append, median ms",
