@@ -45,7 +45,8 @@ pub struct Script {
 }
 
 impl Script {
-    /// Sends them; the answers of the last round are returned, those that were not as hoped for as empty bodies.
+    /// Sends them; the answers of the first round are returned, in order, and behind them each answer of a later round that is
+    /// another than the first to the same request. Those that were not as hoped for are empty bodies.
     ///
     /// # Errors
     ///
@@ -116,9 +117,13 @@ impl Session for User<'_> {
     }
 
     fn answered(&mut self, answer: Option<(u16, &[u8])>) {
-        let Script { drafts, repeat, .. } = self.sending.script;
-        if self.next > drafts.len() * (repeat - 1) {
-            self.answers.push(answer.map_or_else(Vec::new, |(_, body)| body.to_vec()));
+        let drafts = self.sending.script.drafts.len();
+        let body = answer.map_or(&[][..], |(_, body)| body);
+        // What was answered before need not be kept, and looked at, again.
+        let known = self.next > drafts
+            && self.answers.get((self.next - 1) % drafts).is_some_and(|first| first.as_slice() == body);
+        if !known {
+            self.answers.push(body.to_vec());
         }
     }
 }
@@ -139,15 +144,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_those_of_the_last_round_in_order() {
-        let toy = Toy::start(|nth| Reply::new(if nth == 5 { 503 } else { 200 }, &nth.to_string()));
+    fn answers_are_those_of_the_first_round_and_all_that_differ() {
+        let toy = Toy::start(|nth| match nth {
+            5 => Reply::new(503, "busy"),
+            7 => Reply::ok("other"),
+            nth => Reply::ok(&(nth % 3).to_string()),
+        });
         let drafts = ["/a", "/b", "/c"].map(|path| Draft::new("GET", path.to_owned(), 200));
-        let script = Script { headers: String::new(), drafts: drafts.into(), repeat: 2 };
+        let script = Script { headers: String::new(), drafts: drafts.into(), repeat: 4 };
         let target = Target::foreign(toy.address(), "toy".to_owned(), None);
         let load = Course::of_toy(&toy).load(&target, 7);
         let (outcome, answers) = script.run(&load, "toy").unwrap();
-        assert_eq!((outcome.record.successes(), outcome.record.failures(), toy.connections()), (5, 1, 1));
-        assert_eq!(answers, [b"4".to_vec(), Vec::new(), b"6".to_vec()]);
+        assert_eq!((outcome.record.successes(), outcome.record.failures(), toy.connections()), (11, 1, 1));
+        assert_eq!(answers, [&b"1"[..], b"2", b"0", b"", b"other"]);
         let lines: Vec<String> =
             toy.heads().iter().map(|head| head.lines().next().unwrap().to_owned()).collect();
         assert_eq!(lines[3], "GET /a HTTP/1.1");

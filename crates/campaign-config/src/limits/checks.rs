@@ -6,8 +6,8 @@ use anyhow::{Context as _, Result, ensure};
 use campaign::findings::Findings;
 use serde_json::Value as Json;
 
-use super::devices::device_id;
-use crate::rest::{Cps, Dataspace, parsed};
+use super::devices::{DEVICES, device_id};
+use crate::rest::{Cps, Dataspace, encoded, parsed};
 use crate::tree;
 
 /// What must be true behind a job.
@@ -88,7 +88,7 @@ impl Check {
                 Ok(())
             }
             Self::Same { source, target } => {
-                let answer = cps.get(&delta_path(dataspace, source, target, "all", false))?;
+                let answer = cps.get(&delta_path(dataspace, (source, target), DEVICES, "all", false))?;
                 let items = answer.as_array().context("the difference is no list")?;
                 ensure!(items.is_empty(), "{} differences are left, {} first", items.len(), first(items));
                 Ok(())
@@ -146,18 +146,17 @@ impl Difference {
     }
 }
 
-/// The path that asks for the difference of two anchors.
+/// The path that asks for the difference of what two anchors have at `xpath`.
 pub(super) fn delta_path(
     dataspace: &Dataspace,
-    source: &str,
-    target: &str,
+    (source, target): (&str, &str),
+    xpath: &str,
     descendants: &str,
     grouping: bool,
 ) -> String {
-    let anchor = dataspace.anchor(source);
-    let path = "xpath=/openroadm-devices";
+    let (anchor, xpath) = (dataspace.anchor(source), encoded(xpath));
     format!(
-        "{anchor}/delta?target-anchor-name={target}&{path}&descendants={descendants}&grouping-enabled={grouping}"
+        "{anchor}/delta?target-anchor-name={target}&xpath={xpath}&descendants={descendants}&grouping-enabled={grouping}"
     )
 }
 

@@ -23,6 +23,8 @@ const SOURCE_DEVICES: u64 = 300;
 const BATCH: u64 = 100;
 /// How often a difference is asked for, as published.
 const DELTAS: usize = 10;
+/// The device whose difference is asked for, where it is that of one.
+const DELTA_DEVICE: u64 = 1;
 
 /// A server with dataspaces for the jobs.
 #[derive(Debug)]
@@ -132,7 +134,7 @@ impl Maker<'_> {
             Work::ReplaceList { change } => self.replace(*change, false),
             Work::UpdateLeaves => self.update_leaves(),
             Work::DeleteParts { part } => self.delete_parts(*part),
-            Work::DeleteAll { xpath } => self.delete_all(xpath),
+            Work::DeleteAll { xpath } => self.delete_all(xpath.as_deref()),
             Work::Delta { descendants, grouping } => self.delta(*descendants, *grouping),
             Work::DeltaJson { grouping } => self.delta_json(*grouping),
             Work::DeltaApply => self.delta_apply(),
@@ -327,12 +329,14 @@ impl Maker<'_> {
         Ok(self.written(drafts, anchor, devices::nodes(all) - self.count * gone))
     }
 
-    fn delete_all(&mut self, xpath: &str) -> Result<Job> {
+    fn delete_all(&mut self, xpath: Option<&str>) -> Result<Job> {
         let anchor = self.anchor(DEVICE_SET, Some(&container(0..self.count, FRESH)))?;
-        let path = self.stand.work.write(&anchor, "nodes", xpath);
-        // The list leaves the container in which it was.
-        let left = u64::from(xpath.matches('/').count() > 1);
-        Ok(self.written(vec![Draft::new("DELETE", path, 204)], anchor, left))
+        let work = &self.stand.work;
+        let path = match xpath {
+            Some(xpath) => work.write(&anchor, "nodes", xpath),
+            None => format!("{}/nodes", work.anchor(&anchor)),
+        };
+        Ok(self.written(vec![Draft::new("DELETE", path, 204)], anchor, 0))
     }
 
     /// The anchors whose difference is asked for, and how many devices each has.
@@ -353,10 +357,15 @@ impl Maker<'_> {
     fn delta(&mut self, descendants: Descendants, grouping: bool) -> Result<Job> {
         let (old, new) = self.difference()?;
         let work = &self.stand.work;
-        let path = delta_path(work, "delta-source", "delta-target", descendants.name(), grouping);
+        // The container has no leaves: without descendants there is a difference in a device alone, as published.
+        let xpath = match descendants {
+            Descendants::None => devices::device_path(DELTA_DEVICE),
+            Descendants::Direct | Descendants::All => DEVICES.to_owned(),
+        };
+        let anchors = ("delta-source", "delta-target");
+        let path = delta_path(work, anchors, &xpath, descendants.name(), grouping);
         let difference = match descendants {
-            // The container itself has no leaves.
-            Descendants::None => Difference { replaced: 0, created: (old, old), each: None },
+            Descendants::None => Difference { replaced: 1, created: (old, old), each: None },
             Descendants::Direct => {
                 Difference { replaced: old, created: (old, new), each: (!grouping).then_some(1) }
             }
@@ -384,7 +393,8 @@ impl Maker<'_> {
         let (old, new) = self.difference()?;
         let source = self.anchor(DEVICE_SET, Some(&container(0..old, FRESH)))?;
         let (work, target) = (&self.stand.work, "delta-target".to_owned());
-        let report = self.cps.send("GET", &delta_path(work, &source, &target, "all", true), b"", 200)?;
+        let report =
+            self.cps.send("GET", &delta_path(work, (&source, &target), DEVICES, "all", true), b"", 200)?;
         let path = format!("{}/applyChangesInDeltaReport", work.anchor(&source));
         let draft = Draft::new("POST", path, 201).with(report);
         let mut job = self.written(vec![draft], source.clone(), devices::nodes(new));

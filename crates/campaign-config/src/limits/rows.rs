@@ -174,10 +174,10 @@ pub enum Work {
     },
     /// Deletes everything below a path.
     DeleteAll {
-        /// Which.
-        xpath: String,
+        /// Which; nothing: the request names no path, which stands for all data of the anchor.
+        xpath: Option<String>,
     },
-    /// Compares an anchor of 300 devices with one of a thousand, ten times.
+    /// Compares an anchor of 300 devices with one of a thousand, ten times; without descendants, one device of each.
     Delta {
         /// How much.
         descendants: Descendants,

@@ -41,7 +41,7 @@ fn wrong_servers_are_found_out() {
         ("CL-READ-ALL,CL-QUERY-LEAF,CL-QUERY3-TOP,CL-VALUES-KEY", Defect::FindsTooFew),
         ("CL-PUT-LEAVES,CL-PUTLIST-OTHERS,CL-LEAVES", Defect::LosesUpdates),
         ("CL-DEL-ANCHORS", Defect::KeepsAnchors),
-        ("CL-DELTA-DIRECT,CL-DELTA-APPLY", Defect::FindsNoDifference),
+        ("CL-DELTA-NONE,CL-DELTA-G-NONE,CL-DELTA-DIRECT,CL-DELTA-APPLY", Defect::FindsNoDifference),
     ] {
         let results = run(selection, defect);
         for row in &results.rows {
@@ -77,6 +77,18 @@ fn refusals_are_not_fast_answers() {
         assert_eq!((row.throughput, row.job_s), (0.0, None), "{}", row.id);
     }
     assert_nothing_is_met(&results);
+}
+
+#[test]
+fn each_deletion_asks_for_what_its_name_says() {
+    let toy = server(Defect::None);
+    let family = CpsLimits.workload().unwrap().narrowed("CL-DEL-NODE,CL-DEL-ROOT,CL-DEL-DATA");
+    Course::of_toy(&toy).run(&CpsLimits, &family).unwrap();
+    let heads = toy.heads();
+    let lines =
+        heads.iter().filter_map(|head| head.strip_prefix("DELETE ")?.split_once(' ')?.0.split_once("/nodes"));
+    let told: Vec<&str> = lines.map(|(_, query)| query).collect();
+    assert_eq!(told, ["?xpath=/openroadm-devices", "?xpath=/", ""]);
 }
 
 #[test]
