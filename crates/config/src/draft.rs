@@ -1,12 +1,14 @@
 //! A draft: a tree and the changes of it that were made so far, read as one.
 
+mod arena;
 mod merged;
+mod ends;
 mod siblings;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use lang_yang::{DataNode, NodeId, NodeKind, Schema};
 use smallvec::SmallVec;
 
@@ -21,11 +23,8 @@ use crate::record::Record;
 use crate::rewrite::{Delta, Point, Removed, rewrite};
 use crate::tree::Tree;
 
+use arena::Arena;
 pub(crate) use siblings::Gap;
-
-/// The first piece of a draft's memory, and the largest.
-const PIECE_BYTES_MIN: usize = 1024;
-const PIECE_BYTES_MAX: usize = 64 * 1024;
 
 /// A tree under change.
 pub(crate) struct Draft<'a> {
@@ -37,26 +36,6 @@ pub(crate) struct Draft<'a> {
     removed: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Lists of an inline tree whose keys are among the points.
     indexed: HashSet<Vec<u8>>,
-}
-
-/// Memory for what a draft holds, in pieces that many keys and values share.
-#[derive(Debug, Default)]
-struct Arena {
-    free: BytesMut,
-    /// Bytes of the last piece.
-    piece: usize,
-}
-
-impl Arena {
-    /// A copy. Cost: the bytes; memory is asked for once in many calls.
-    fn keep(&mut self, bytes: &[u8]) -> Bytes {
-        if self.free.capacity() < bytes.len() {
-            self.piece = (2 * self.piece).clamp(PIECE_BYTES_MIN, PIECE_BYTES_MAX);
-            self.free = BytesMut::with_capacity(self.piece.max(bytes.len()));
-        }
-        self.free.extend_from_slice(bytes);
-        self.free.split().freeze()
-    }
 }
 
 impl<'a> Draft<'a> {
@@ -296,11 +275,16 @@ impl<'a> Draft<'a> {
             let slot = self.schema().node(node).slot;
             self.set(&index_key(parent.as_bytes(), slot, keys.into_iter()), None);
         }
+        self.remove_below(label);
+        Ok(())
+    }
+
+    /// Removes an entry with all below, but not its own keys from the index.
+    fn remove_below(&mut self, label: &Label) {
         self.remove_range(label.as_bytes(), label.above().as_bytes());
         let index = subtree_prefix(label.as_bytes());
         let end = [index.as_slice(), &[ABOVE]].concat();
         self.remove_range(&index, &end);
-        Ok(())
     }
 
     /// Removes all entries of a list with all below.
@@ -333,6 +317,12 @@ impl<'a> Draft<'a> {
 
     /// Gives an entry with all below another label.
     pub(crate) fn relocate(&mut self, old: &Label, new: &Label) -> Result<(), ApplyError> {
+        self.forget_index();
+        self.shift(old, new)
+    }
+
+    /// The same, where the keys of an inline tree are not among the points.
+    fn shift(&mut self, old: &Label, new: &Label) -> Result<(), ApplyError> {
         let mut moved = Vec::new();
         let (from, to) = (subtree_prefix(old.as_bytes()), subtree_prefix(new.as_bytes()));
         for (from, to) in [(old.as_bytes(), new.as_bytes()), (&from, &to)] {
@@ -344,9 +334,10 @@ impl<'a> Draft<'a> {
             }
         }
         let record = self.record(old)?;
-        self.remove(old)?;
+        self.remove_below(old);
         self.points.extend(moved);
-        if let (Some(parent), Some(record)) = (old.parent(self.schema()), record)
+        if self.tree.has_index()
+            && let (Some(parent), Some(record)) = (old.parent(self.schema()), record)
             && let Some(node) = record.node()
             && !self.schema().keys(node).is_empty()
         {
@@ -356,7 +347,6 @@ impl<'a> Draft<'a> {
             let order = new.as_bytes().get(start..).expect("an entry lies below its parent");
             self.set(&index_key(parent.as_bytes(), slot, keys.into_iter()), Some(order));
         }
-        self.forget_index();
         Ok(())
     }
 

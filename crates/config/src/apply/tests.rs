@@ -271,6 +271,27 @@ fn the_same_gap_takes_any_number_of_entries() {
     assert!(longest > 20, "the test reaches long orders: {longest}");
 }
 
+/// If the keys of the list are gone through for each entry that gets a new order, this takes minutes.
+#[test]
+fn orders_of_many_entries_are_given_anew_at_once() {
+    const MANY: usize = 10_000;
+    let mut fixture = Fixture::new(PageLimits::STANDARD);
+    let mut names: Vec<String> = (0..MANY).map(|number| format!("n{number}")).collect();
+    let nodes = names.iter().map(|name| fixture.rule(name)).collect();
+    let mut edits = vec![Edit::Create { parent: top(), nodes, at: Position::Last }];
+    let mut at = 0;
+    for number in 0..100 {
+        let name = format!("r{number}");
+        let place = Place::Steps(vec![fixture.to("rule", &[("name", &names[at])])]);
+        let nodes = [fixture.rule(&name)].into();
+        edits.push(Edit::Create { parent: top(), nodes, at: Position::After(place) });
+        names.insert(at + 1, name);
+        at += number % 2;
+    }
+    fixture.apply(&edits);
+    assert_eq!(rules(&fixture), names);
+}
+
 #[test]
 fn creating_what_is_there_says_what() {
     for limits in [SMALL, PageLimits::STANDARD] {

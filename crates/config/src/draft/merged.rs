@@ -103,29 +103,6 @@ impl Merged<'_, '_> {
 }
 
 impl Draft<'_> {
-    /// The last key that is not below the first one, and below the second. Cost: O(log records) for each removed range on the way.
-    pub(crate) fn last(&self, first: &[u8], end: &[u8]) -> Result<Option<Vec<u8>>, Fault> {
-        let range = (Bound::Included(first), Bound::Excluded(end));
-        let mut points = self.points.range::<[u8], _>(range).rev().filter(|(_, value)| value.is_some());
-        let point = points.next().map(|(key, _)| key.to_vec());
-        let mut before = end.to_vec();
-        let base = loop {
-            let Some(key) = self.tree.last_below(&before)?.filter(|key| key.as_slice() >= first) else {
-                break None;
-            };
-            if !self.points.contains_key(key.as_slice()) && self.is_removed(&key).is_none() {
-                break Some(key.to_vec());
-            }
-            let removed = self.removed.range::<[u8], _>((Bound::Unbounded, Bound::Included(key.as_slice())));
-            let start = removed.last().map(|(start, _)| start.clone());
-            before = match start {
-                Some(start) if self.is_removed(&key).is_some() => start,
-                _ => key.to_vec(),
-            };
-        };
-        Ok(base.max(point))
-    }
-
     /// The entry of a list that a key is of, or lies below.
     pub(crate) fn entry_of(&self, parent: &Label, key: &[u8]) -> Option<Label> {
         let step = Steps::new(self.schema(), key).find(|step| step.start == parent.as_bytes().len())?;

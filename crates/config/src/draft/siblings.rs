@@ -66,10 +66,10 @@ impl Draft<'_> {
                 (self.last(start.as_bytes(), entry.as_bytes())?, Some(entry.as_bytes().to_vec()))
             }
             (Position::After(_), Some(entry)) => {
-                let next = self.range(entry.above().as_bytes(), end.as_bytes()).next()?;
+                let next = self.first(entry.above().as_bytes(), end.as_bytes())?;
                 (Some(entry.as_bytes().to_vec()), next)
             }
-            (Position::First, _) => (None, self.range(start.as_bytes(), end.as_bytes()).next()?),
+            (Position::First, _) => (None, self.first(start.as_bytes(), end.as_bytes())?),
             _ => (self.last(start.as_bytes(), end.as_bytes())?, None),
         };
         let order = |key: Option<Vec<u8>>| {
@@ -93,9 +93,10 @@ impl Draft<'_> {
         let slot = self.schema().node(list).slot;
         // Behind all that are there, so that no new label is an old one.
         let mut gap = Gap { low: labels.last().and_then(|last| self.order(parent, list, last)), high: None };
+        self.forget_index();
         for label in labels {
             let order = gap.next();
-            self.relocate(label, &parent.entry(slot, order.as_bytes()))?;
+            self.shift(label, &parent.entry(slot, order.as_bytes()))?;
         }
         Ok(())
     }
