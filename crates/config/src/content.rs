@@ -54,7 +54,8 @@ impl<'a> Tree<'a> {
     }
 }
 
-fn content_of(record: &Record<'_>) -> Content {
+/// The leaves of one entry, and nothing below.
+pub(crate) fn content_of(record: &Record<'_>) -> Content {
     let leaf = |(schema, values): (_, crate::record::Values<'_>)| Leaf {
         schema,
         values: values.map(ValueRef::to_value).collect(),

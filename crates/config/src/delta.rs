@@ -14,6 +14,7 @@ mod siblings;
 mod changed;
 mod paths;
 mod spread;
+mod gather;
 mod report;
 mod edits;
 #[cfg(test)]

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use lang_yang::{Content, DataNode, Leaf, NodeId, Schema};
 
 use super::changed::{self, Maps};
+use super::gather::{Gather, Gathered};
 use super::paths::push_entry;
 use super::schemas::NodeMap;
 use super::siblings::{Entry, Family, Siblings, matches};
@@ -102,6 +103,8 @@ struct Pairs {
 struct Group {
     side: Side,
     left: VecDeque<Entry>,
+    /// The first of those that are left, as far as it is read.
+    first: Gather,
     nodes: Vec<DataNode>,
     xpath: String,
     level: u32,
@@ -194,7 +197,8 @@ impl Delta {
                 }
             }
             Work::Group(mut group) => match self.gather(trees, &mut group) {
-                Ok(()) => self.report_group(trees, group),
+                Ok(true) => self.report_group(trees, group),
+                Ok(false) => self.work.push(Work::Group(group)),
                 Err(fault) => return Err(Box::new((Work::Group(group), fault))),
             },
             Work::Top => self.compare_tops(trees).map_err(|fault| Box::new((Work::Top, fault)))?,
@@ -268,7 +272,8 @@ impl Delta {
         let new = target.into_iter().zip(is_new).filter(|(_, is_new)| *is_new).map(|(entry, _)| entry);
         if self.options.is_grouped {
             let group = |side, left: VecDeque<Entry>| {
-                Work::Group(Group { side, left, nodes: Vec::new(), xpath: xpath.clone(), level })
+                let (first, nodes) = (Gather::default(), Vec::new());
+                Work::Group(Group { side, left, first, nodes, xpath: xpath.clone(), level })
             };
             self.work.push(group(Side::Target, new.collect()));
             self.work.push(Work::Pairs(Pairs { left: both.into(), xpath: xpath.clone(), level }));
@@ -309,26 +314,25 @@ impl Delta {
         }
     }
 
-    /// Reads the entries of a group, with all below.
-    fn gather(&mut self, trees: &Trees<'_>, group: &mut Group) -> Result<(), DeltaFault> {
-        let tree = trees.of(group.side);
+    /// Reads some entries of a group and of what is below; whether they are all.
+    fn gather(&mut self, trees: &Trees<'_>, group: &mut Group) -> Result<bool, DeltaFault> {
+        let Some(entry) = group.left.front() else { return Ok(true) };
         let depth = match self.options.depth {
             Depth::Levels(levels) => Depth::Levels(levels.saturating_sub(group.level)),
             Depth::All => Depth::All,
         };
-        while let Some(entry) = group.left.front() {
-            let content = tree.content(&entry.label, depth).map_err(|fault| group.side.fault(fault))?;
-            let content = content.expect("an entry that was read is there");
-            let count = count(&content);
-            (self.entries, self.steps) = (self.entries + count, self.steps + count);
-            let node = DataNode { schema: entry.node, content };
-            group.left.pop_front();
-            group.nodes.push(node);
-            if self.entries > self.options.entries_max {
-                break;
+        let gathered = group.first.run(trees.of(group.side), &entry.label, depth);
+        let count = match gathered.map_err(|fault| group.side.fault(fault))? {
+            Gathered::More(count) => count,
+            Gathered::All(count, node) => {
+                group.nodes.extend(node);
+                group.left.pop_front();
+                group.first = Gather::default();
+                count
             }
-        }
-        Ok(())
+        };
+        (self.entries, self.steps) = (self.entries + count, self.steps + count);
+        Ok(group.left.is_empty())
     }
 
     fn report_group(&mut self, trees: &Trees<'_>, group: Group) {
@@ -350,9 +354,4 @@ impl Delta {
 /// One entry, if it has something to report.
 fn part(schema: &Schema, node: NodeId, leaves: Vec<Leaf>) -> Option<Part> {
     (!leaves.is_empty()).then(|| Part::entry(schema, node, leaves))
-}
-
-/// Containers and list entries: this one and all below.
-fn count(content: &Content) -> u64 {
-    1 + content.children.iter().map(|child| count(&child.content)).sum::<u64>()
 }

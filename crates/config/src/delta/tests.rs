@@ -200,6 +200,48 @@ fn reports_are_bounded() {
 }
 
 #[test]
+fn a_group_of_many_entries_is_read_in_steps() {
+    const MANY: usize = 3_000;
+    let schema = schema();
+    let node = |names: &str| crate::shop::node(&schema, names);
+    let list = node("shop category");
+    let entry = |number: usize| {
+        let leaf = crate::shop::Draft(&schema, list).leaf("code", &[&number.to_string()]);
+        DataNode { schema: list, content: Content { leaves: vec![leaf], children: Vec::new() } }
+    };
+    let below = Content { leaves: Vec::new(), children: (0..MANY).map(entry).collect() };
+    let content =
+        Content { leaves: Vec::new(), children: vec![DataNode { schema: node("shop"), content: below }] };
+    let empty = Content::default();
+    let mut target = Shop::new(crate::shop::schema(), content.clone(), PageLimits::STANDARD);
+    let source = Shop::new(crate::shop::schema(), empty, PageLimits::STANDARD);
+    target.forget_pages();
+    let schemas = (&source.schema, &target.schema);
+    let (tops, mut runs, mut items) = (tops(&target), 0, Vec::new());
+    let mut delta = Delta::new(schemas, &[], &tops, "/", GROUPED);
+    loop {
+        runs += 1;
+        match delta.run(&source.tree(), &target.tree(), usize::MAX, 100) {
+            Ok(batch) => {
+                items.extend(batch.items);
+                if batch.progress == DeltaProgress::Done {
+                    break;
+                }
+            }
+            Err(DeltaFault::Target(fault)) => target.load(&fault),
+            Err(fault) => panic!("{fault:?}"),
+        }
+    }
+    assert!(runs > 10, "{runs} runs");
+    let part = items.pop().and_then(|item| item.target).expect("one item was created");
+    assert!(items.is_empty() && part.content == content);
+    let options = DeltaOptions { entries_max: 500, ..GROUPED };
+    let mut few = Delta::new(schemas, &[], &tops, "/", options);
+    let batch = few.run(&source.tree(), &target.tree(), usize::MAX, u64::MAX).expect("no page is missing");
+    assert_eq!((batch.progress, batch.items), (DeltaProgress::TooMany, Vec::new()));
+}
+
+#[test]
 fn trees_of_different_schemas_are_compared_by_name() {
     let (source, target) = pair();
     // The same nodes have other numbers, and one is missing.
