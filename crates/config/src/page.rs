@@ -51,6 +51,13 @@ pub(crate) enum PageKind {
     Overflow,
 }
 
+impl PageKind {
+    /// Of a page that has so many levels of pages below.
+    pub(crate) fn at(height: usize) -> Self {
+        if height == 0 { Self::Leaf } else { Self::Interior }
+    }
+}
+
 /// A page that was checked. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Page(Arc<Parts>);

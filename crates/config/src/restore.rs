@@ -71,7 +71,7 @@ pub fn restore(old: &Tree<'_>, head: &Tree<'_>, attempt: Attempt) -> Result<Rest
     let mut copy = Copy { tree: old, only: &difference.of_one, attempt, pages: Vec::new() };
     let body = match &old.root.body {
         Body::Inline(page) => Body::Inline(page.clone()),
-        Body::Paged { top, height } => Body::Paged { top: copy.child(*top)?, height: *height },
+        Body::Paged { top, height } => Body::Paged { top: copy.child(*top, *height)?, height: *height },
     };
     let root = Root { records: old.root.records, body };
     Ok(Restored { root, pages: copy.pages, superseded })
@@ -90,8 +90,12 @@ fn difference(one: &Tree<'_>, other: &Tree<'_>) -> Result<Difference, Fault> {
         of_one.extend(one_top.filter(|(_, height)| *height == level).map(|(top, _)| top));
         of_other.extend(other_top.filter(|(_, height)| *height == level).map(|(top, _)| top));
         keep_apart(&mut of_one, &mut of_other);
-        difference.of_one.extend(of_one.iter().map(|child: &Child| child.id));
-        difference.of_other.extend(of_other.iter().map(|child: &Child| child.id));
+        // Each page is named by one: one that comes again has itself below.
+        let is_whole = of_one.iter().all(|child: &Child| difference.of_one.insert(child.id))
+            && of_other.iter().all(|child: &Child| difference.of_other.insert(child.id));
+        if !is_whole {
+            return Err(Fault::damage());
+        }
         let (below_one, below_other) = both(expand(one, &of_one, level), expand(other, &of_other, level))?;
         if level > 0 {
             (of_one, of_other) = (below_one.0, below_other.0);
@@ -122,6 +126,9 @@ fn expand(tree: &Tree<'_>, children: &[Child], level: usize) -> Result<Below, Fa
             missing.push(child.id);
             continue;
         };
+        if page.kind() != PageKind::at(level) {
+            return Err(Fault::damage());
+        }
         let mut entries = page.entries();
         while entries.next() {
             match entries.content() {
@@ -165,32 +172,38 @@ impl Copy<'_> {
         id
     }
 
-    /// A page with all below.
-    fn child(&mut self, child: Child) -> Result<Child, Fault> {
+    /// A page with all below, so many levels of them.
+    fn child(&mut self, child: Child, height: usize) -> Result<Child, Fault> {
         if !self.only.contains(&child.id) {
             return Ok(child);
         }
         let page = self.tree.page(child.id)?;
+        if page.kind() != PageKind::at(height) {
+            return Err(Fault::damage());
+        }
         let before = page.bytes().len() as u64;
         let (bytes, below) = match page.kind() {
-            PageKind::Interior => self.interior(&page)?,
+            PageKind::Interior => self.interior(&page, height - 1)?,
             PageKind::Leaf if child.has_overflow => (self.leaf(&page)?, 0),
             PageKind::Leaf | PageKind::Overflow => (page.bytes().clone(), 0),
         };
         let after = bytes.len() as u64;
         let id = self.put(bytes);
         // What lies below a leaf page stays as large.
-        let below = if page.kind() == PageKind::Interior { below } else { child.bytes - before };
-        Ok(Child { id, bytes: after + below, ..child })
+        let below = match height {
+            0 => child.bytes.checked_sub(before).ok_or_else(Fault::damage)?,
+            _ => below,
+        };
+        Ok(Child { id, bytes: after.saturating_add(below).min(u64::MAX / 2), ..child })
     }
 
     /// An interior page with all below, and the bytes of what lies below.
-    fn interior(&mut self, page: &Page) -> Result<(Bytes, u64), Fault> {
+    fn interior(&mut self, page: &Page, height: usize) -> Result<(Bytes, u64), Fault> {
         let (mut builder, mut below) = (PageBuilder::new(PageKind::Interior), 0);
         let mut entries = page.entries();
         while entries.next() {
-            let child = self.child(entries.child())?;
-            below += child.bytes;
+            let child = self.child(entries.child(), height)?;
+            below = child.bytes.saturating_add(below);
             builder.push(entries.key(), Content::Child(child));
         }
         Ok((builder.finish(), below))
@@ -203,7 +216,8 @@ impl Copy<'_> {
         while entries.next() {
             match entries.content() {
                 Content::Overflow(id, length) if self.only.contains(&id) => {
-                    let record = self.tree.page(id)?.bytes().clone();
+                    let page = self.tree.page(id)?;
+                    let record = page.record().map(|_| page.bytes().clone()).ok_or_else(Fault::damage)?;
                     let id = *copied.entry(id).or_insert_with(|| self.put(record));
                     builder.push(entries.key(), Content::Overflow(id, length));
                 }

@@ -4,6 +4,8 @@
 mod cut;
 mod small;
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use lang_yang::Schema;
 
@@ -37,6 +39,10 @@ pub(crate) struct Rewrite<'a> {
     superseded: Vec<PageId>,
     changes: Changes,
     missing: Vec<PageId>,
+    /// Pages with pages below that were met: each is named by one page.
+    met: HashSet<PageId>,
+    /// Whether a page was met that is not what it is named for.
+    is_damaged: bool,
 }
 
 /// A part of the new version: what becomes of one page of the old one, or of several.
@@ -52,24 +58,26 @@ enum Item {
 ///
 /// # Errors
 ///
-/// [`Fault`] if pages are missing: all that are known to be needed.
+/// [`Fault`] if pages are missing: all that are known to be needed; or if pages are not what they are named for.
 pub(crate) fn rewrite(
     tree: Tree<'_>,
     delta: Delta<'_>,
     limits: PageLimits,
     attempt: Attempt,
 ) -> Result<Applied, Fault> {
-    let (pages, superseded, missing) = (Vec::new(), Vec::new(), Vec::new());
-    let mut rewrite =
-        Rewrite { tree, limits, attempt, pages, superseded, changes: Changes::default(), missing };
+    let mut rewrite = Rewrite::new(tree, limits, attempt);
     let body = match &tree.root.body {
         Body::Inline(page) => rewrite.inline(page, delta),
         Body::Paged { top, height } => rewrite.paged(*top, *height, delta),
     };
+    if rewrite.is_damaged {
+        return Err(Fault::damage());
+    }
     if !rewrite.missing.is_empty() {
         return Err(Fault(rewrite.missing));
     }
-    let records = tree.root.records + rewrite.changes.created - rewrite.changes.removed;
+    let records = tree.root.records.saturating_add(rewrite.changes.created);
+    let records = records.checked_sub(rewrite.changes.removed).ok_or_else(Fault::damage)?;
     let root = body.map_or_else(|| tree.root.clone(), |body| Root { records, body });
     let mut applied =
         Applied { root, pages: rewrite.pages, superseded: rewrite.superseded, changes: rewrite.changes };
@@ -114,6 +122,20 @@ fn is_record(key: &[u8]) -> bool {
 }
 
 impl<'a> Rewrite<'a> {
+    fn new(tree: Tree<'a>, limits: PageLimits, attempt: Attempt) -> Self {
+        Self {
+            tree,
+            limits,
+            attempt,
+            pages: Vec::new(),
+            superseded: Vec::new(),
+            changes: Changes::default(),
+            missing: Vec::new(),
+            met: HashSet::new(),
+            is_damaged: false,
+        }
+    }
+
     fn schema(&self) -> &'a Schema {
         self.tree.schema
     }
@@ -135,8 +157,8 @@ impl<'a> Rewrite<'a> {
         if delta.is_empty() {
             return None;
         }
-        let page = self.load(top.id)?;
-        let (children, level) = if page.kind() == PageKind::Leaf {
+        let page = self.load(top.id, PageKind::at(height))?;
+        let (children, level) = if height == 0 {
             let run = self.merge(&page, delta)?;
             (self.cut_run(&run, Key::new(), ends_with(delta, &run)), 0)
         } else {
@@ -197,7 +219,8 @@ impl<'a> Rewrite<'a> {
             self.drop_page(child, height);
             return None;
         }
-        let Some(page) = self.load(child.id) else { return Some(Item::Kept(child)) };
+        let page = if self.meet(child.id, height) { self.load(child.id, PageKind::at(height)) } else { None };
+        let Some(page) = page else { return Some(Item::Kept(child)) };
         let item = if height == 0 {
             self.merge(&page, delta).map(|run| {
                 let is_append = ends_with(delta, &run);
@@ -261,8 +284,8 @@ impl<'a> Rewrite<'a> {
         let is_same = match entries.content() {
             Content::Value(before) => before == value,
             Content::Overflow(id, length) => {
-                length == value.len()
-                    && self.load(id).is_some_and(|page| page.record().is_some_and(|record| record == value))
+                let has_it = |page: Page| page.record().is_some_and(|record| record == value);
+                length == value.len() && self.load(id, PageKind::Overflow).is_some_and(has_it)
             }
             Content::Child(_) => unreachable!("leaf pages hold no pages"),
         };
@@ -284,7 +307,7 @@ impl<'a> Rewrite<'a> {
 
     /// Leaves out a page and all below. Leaf pages are not read for it, but for records that have pages of their own.
     fn drop_page(&mut self, child: Child, height: usize) {
-        self.changes.removed += child.records;
+        self.changes.removed = self.changes.removed.saturating_add(child.records);
         self.drop_ids(child, height);
     }
 
@@ -293,7 +316,10 @@ impl<'a> Rewrite<'a> {
         if height == 0 && !child.has_overflow {
             return;
         }
-        let Some(page) = self.load(child.id) else { return };
+        if !self.meet(child.id, height) {
+            return;
+        }
+        let Some(page) = self.load(child.id, PageKind::at(height)) else { return };
         let mut entries = page.entries();
         while entries.next() {
             match entries.content() {
@@ -303,13 +329,20 @@ impl<'a> Rewrite<'a> {
         }
     }
 
-    /// A page of the version before; a missing one is noted.
-    fn load(&mut self, id: PageId) -> Option<Page> {
+    /// A page of the version before; one that is missing or of another kind is noted.
+    fn load(&mut self, id: PageId, kind: PageKind) -> Option<Page> {
         let page = self.tree.pages.get(id);
-        if page.is_none() {
-            self.missing.push(id);
+        match &page {
+            None => self.missing.push(id),
+            Some(page) => self.is_damaged |= page.kind() != kind,
         }
-        page
+        page.filter(|page| page.kind() == kind)
+    }
+
+    /// Notes that a page is met; `false` if the tree is damaged: a page with pages below was met before, by another name or its own.
+    fn meet(&mut self, id: PageId, height: usize) -> bool {
+        self.is_damaged |= height > 0 && !self.met.insert(id);
+        !self.is_damaged
     }
 
     fn write(&mut self, bytes: Bytes) -> PageId {

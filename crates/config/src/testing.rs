@@ -11,10 +11,15 @@ use crate::record::{Record, check};
 use crate::root::Body;
 use crate::{
     Attempt, Depth, Edit, Label, PageCache, PageLimits, Pages, Place, Position, Root, Tree, apply_with,
+    restore,
 };
 
 /// Labels of a damaged tree that are read one by one.
 const LABELS_READ: usize = 100;
+/// Small pages: few entries make a tree of several levels.
+const LIMITS: PageLimits = PageLimits { inline_bytes_max: 300, leaf_bytes_max: 300, interior_bytes_max: 300 };
+/// Levels that a root says a damaged tree has.
+const HEIGHTS: [usize; 4] = [0, 1, 2, 64];
 
 fn schema() -> Schema {
     SchemaBuilder::new("m", "m")
@@ -27,6 +32,18 @@ fn schema() -> Schema {
         .build()
 }
 
+/// An entry of the list.
+fn entry(schema: &Schema, number: usize) -> DataNode {
+    let leaf = |name: &str, texts: Vec<String>| {
+        let node = schema.by_name(name).first().expect("a node of the schema");
+        let value = |text: String| Value { kind: ValueKind::Text, text: text.into() };
+        Leaf { schema: *node, values: texts.into_iter().map(value).collect() }
+    };
+    let leaves = vec![leaf("k", vec![number.to_string()]), leaf("v", vec!["x".repeat(number); number % 4])];
+    let list = *schema.by_name("l").first().expect("a node of the schema");
+    DataNode { schema: list, content: Given { leaves, children: Vec::new() } }
+}
+
 /// Examples for [`read_stored`]: roots, pages, records and labels that were written.
 ///
 /// # Panics
@@ -34,17 +51,7 @@ fn schema() -> Schema {
 /// If edits of a small tree are refused.
 pub fn stored_examples() -> Vec<Vec<u8>> {
     let schema = schema();
-    let leaf = |name: &str, texts: Vec<String>| {
-        let node = schema.by_name(name).first().expect("a node of the schema");
-        let value = |text: String| Value { kind: ValueKind::Text, text: text.into() };
-        Leaf { schema: *node, values: texts.into_iter().map(value).collect() }
-    };
-    let list = *schema.by_name("l").first().expect("a node of the schema");
-    let entry = |number: usize| {
-        let leaves =
-            vec![leaf("k", vec![number.to_string()]), leaf("v", vec!["x".repeat(number); number % 4])];
-        DataNode { schema: list, content: Given { leaves, children: Vec::new() } }
-    };
+    let entry = |number: usize| entry(&schema, number);
     let mut examples = Vec::new();
     for count in [3, 60] {
         let edit = Edit::Create {
@@ -54,9 +61,8 @@ pub fn stored_examples() -> Vec<Vec<u8>> {
         };
         let root = Root::empty();
         let pages = Pages::new(Arc::new(PageCache::new(0)));
-        let limits = PageLimits { inline_bytes_max: 300, leaf_bytes_max: 300, interior_bytes_max: 300 };
         let attempt = Attempt { version: 1, nonce: 2 };
-        let applied = apply_with(&Tree::new(&schema, &root, &pages), &[edit], attempt, limits);
+        let applied = apply_with(&Tree::new(&schema, &root, &pages), &[edit], attempt, LIMITS);
         let applied = applied.expect("entries are added to an empty tree");
         examples.push([&[0], applied.root.encode().as_slice()].concat());
         examples.extend(applied.pages.iter().map(|(_, bytes)| [&[1], bytes.as_ref()].concat()));
@@ -128,8 +134,10 @@ fn walk_below(bytes: &Bytes) {
             }
         }
     }
-    let top = Child { id, records: 1, bytes: 1, has_overflow: true, summary: Summary(u64::MAX) };
-    walk(&Tree::new(&schema, &Root { records: 1, body: Body::Paged { top, height: 1 } }, &pages));
+    for (height, records) in HEIGHTS.into_iter().flat_map(|height| [(height, 1), (height, u64::MAX)]) {
+        let top = Child { id, records, bytes: 1, has_overflow: true, summary: Summary(u64::MAX) };
+        walk(&Tree::new(&schema, &Root { records, body: Body::Paged { top, height } }, &pages));
+    }
 }
 
 /// Reads a tree in every way; whether it is damaged, it says.
@@ -148,11 +156,22 @@ fn walk(tree: &Tree<'_>) {
     let mut only = tree.cursor(&Label::top()).only(&[list]);
     while let Ok(Some(_)) = only.next() {}
     let _ = tree.find_entry(&Label::top(), list, &["7"]);
-    let limits = PageLimits { inline_bytes_max: 300, leaf_bytes_max: 300, interior_bytes_max: 300 };
-    if let Some(label) = labels.first() {
-        let edit = Edit::Delete { entry: Place::Label(label.clone()) };
-        let _ = apply_with(tree, &[edit], Attempt { version: 9, nonce: 9 }, limits);
+    let parent = || Place::Label(Label::top());
+    let create =
+        |number, at| Edit::Create { parent: parent(), nodes: [entry(tree.schema(), number)].into(), at };
+    let ends = labels.first().into_iter().chain(labels.last());
+    let mut edits: Vec<Edit> =
+        ends.map(|label| Edit::Delete { entry: Place::Label(label.clone()) }).collect();
+    edits.push(Edit::DeleteList { parent: parent(), list });
+    edits.extend([create(7, Position::First), create(99, Position::Last)]);
+    edits.push(Edit::ReplaceList { parent: parent(), list, nodes: [entry(tree.schema(), 70)].into() });
+    let attempt = Attempt { version: 9, nonce: 9 };
+    for edit in edits {
+        let _ = apply_with(tree, &[edit], attempt, LIMITS);
     }
+    let empty = Root::empty();
+    let nothing = Tree { root: &empty, ..*tree };
+    let _ = (restore(tree, &nothing, attempt), restore(&nothing, tree, attempt));
 }
 
 /// Every entry is found by its key, in ascending order.
@@ -178,9 +197,15 @@ fn read_page(page: &Page) {
 
 #[cfg(test)]
 mod tests {
-    use super::{read_stored, stored_examples};
-    use crate::Root;
-    use crate::page::{Content, Page};
+    use std::sync::Arc;
+
+    use super::{LIMITS, entry, read_stored, stored_examples};
+    use crate::page::{Child, Content, Page, Summary};
+    use crate::root::Body;
+    use crate::{
+        ApplyError, Attempt, Edit, Fault, Label, PageCache, Pages, Place, Position, Root, Tree, apply_with,
+        restore,
+    };
 
     #[test]
     fn examples_are_whole_and_read() {
@@ -197,6 +222,59 @@ mod tests {
             }
             read_stored(example[0], &example[1..]);
         }
+    }
+
+    /// A tree whose top is stored so, which the root says has so many levels.
+    fn check_damage(bytes: &[u8], height: usize) {
+        let (schema, pages) = (super::schema(), Pages::new(Arc::new(PageCache::new(0))));
+        let id = Attempt { version: 1, nonce: 2 }.page(9_999);
+        pages.insert(&schema, id, bytes::Bytes::copy_from_slice(bytes)).unwrap();
+        let top = Child { id, records: 60, bytes: 1 << 20, has_overflow: false, summary: Summary(u64::MAX) };
+        let root = Root { records: 60, body: Body::Paged { top, height } };
+        let tree = Tree::new(&schema, &root, &pages);
+        let edit = Edit::Create {
+            parent: Place::Label(Label::top()),
+            nodes: [entry(&schema, 99)].into(),
+            at: Position::Last,
+        };
+        let attempt = Attempt { version: 9, nonce: 9 };
+        let damage = |error: ApplyError| matches!(error, ApplyError::Fault(fault) if fault.is_damage());
+        assert!(apply_with(&tree, &[edit], attempt, LIMITS).is_err_and(damage), "{height} {bytes:?}");
+        let copied = restore(&tree, &Tree { root: &Root::empty(), ..tree }, attempt);
+        assert!(copied.is_err_and(|fault| fault.is_damage()), "{height} {bytes:?}");
+    }
+
+    #[test]
+    fn pages_of_another_kind_than_their_place_are_damage() {
+        let mut seen = [0; 3];
+        for example in stored_examples().iter().filter(|example| example[0] == 1) {
+            let kind = usize::from(example[2]);
+            seen[kind] += 1;
+            match kind {
+                // A leaf page has no pages below, that of a record has no keys; what pages of pages do is seen where they name
+                // themselves.
+                0 => check_damage(&example[1..], 1),
+                1 => {}
+                _ => [0, 1].into_iter().for_each(|height| check_damage(&example[1..], height)),
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+    }
+
+    #[test]
+    fn a_record_where_keys_should_be_is_damage_and_not_an_absence() {
+        let (schema, pages) = (super::schema(), Pages::new(Arc::new(PageCache::new(0))));
+        let id = Attempt { version: 1, nonce: 2 }.page(0);
+        let record = crate::record::encode(&schema, &entry(&schema, 7).content.leaves);
+        pages.insert(&schema, id, crate::page::overflow_page(&record)).unwrap();
+        let top = Child { id, records: 1, bytes: 1, has_overflow: true, summary: Summary(u64::MAX) };
+        let root = Root { records: 1, body: Body::Paged { top, height: 0 } };
+        let tree = Tree::new(&schema, &root, &pages);
+        let list = schema.by_name("l")[0];
+        let damage = |fault: Fault| fault.is_damage();
+        assert!(tree.record(&Label::top()).is_err_and(damage));
+        assert!(tree.find_entry(&Label::top(), list, &["7"]).is_err_and(damage));
+        assert!(tree.cursor(&Label::top()).next().is_err_and(damage));
     }
 
     #[test]

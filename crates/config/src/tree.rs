@@ -75,8 +75,9 @@ impl<'a> Tree<'a> {
                     Ok(None)
                 };
             }
+            // A page of one record has no entries: it is not where keys lie.
             if !entries.seek_floor(key) {
-                return Ok(None);
+                return Err(Fault::damage());
             }
             page = self.page(entries.child().id)?;
         }
@@ -89,7 +90,8 @@ impl<'a> Tree<'a> {
     }
 
     fn last_below_in(&self, page: &Page, key: &[u8], height: usize) -> Result<Option<Key>, Fault> {
-        let height = height.checked_sub(1).ok_or_else(Fault::damage)?;
+        let height = height.checked_sub(1).filter(|_| page.kind() != PageKind::Overflow);
+        let height = height.ok_or_else(Fault::damage)?;
         let mut entries = page.entries();
         if page.kind() == PageKind::Leaf {
             return Ok(entries.seek_last_below(key).then(|| Key::from_slice(entries.key())));

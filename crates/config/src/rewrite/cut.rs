@@ -53,7 +53,11 @@ impl Rewrite<'_> {
         if one + other > max / 4 * 3 {
             return Some(item);
         }
-        let (Some(left), Some(right)) = (self.open(before), self.open(&item)) else { return Some(item) };
+        let is_interior = is_interior(before, &item);
+        let kind = if is_interior { PageKind::Interior } else { PageKind::Leaf };
+        let (Some(left), Some(right)) = (self.open(before, kind), self.open(&item, kind)) else {
+            return Some(item);
+        };
         self.supersede_kept(before);
         self.supersede_kept(&item);
         *before = match (left, right) {
@@ -81,14 +85,14 @@ impl Rewrite<'_> {
         }
     }
 
-    /// The entries of an item; `None` if its page is missing.
-    fn open(&mut self, item: &Item) -> Option<Item> {
+    /// The entries of an item; `None` if its page is missing, or not of this kind.
+    fn open(&mut self, item: &Item, kind: PageKind) -> Option<Item> {
         Some(match item {
             Item::Leaf(run, is_append) => Item::Leaf(run.clone(), *is_append),
             Item::Interior(children, is_append) => Item::Interior(children.clone(), *is_append),
             Item::Kept(child) => {
-                let page = self.load(child.id)?;
-                match page.kind() {
+                let page = self.load(child.id, kind)?;
+                match kind {
                     PageKind::Interior => Item::Interior(children_of(&page), false),
                     _ => Item::Leaf(Run::of(&page), false),
                 }
@@ -97,8 +101,7 @@ impl Rewrite<'_> {
     }
 
     fn bytes_max(&self, one: &Item, other: &Item) -> usize {
-        let is_interior = matches!(one, Item::Interior(..)) || matches!(other, Item::Interior(..));
-        if is_interior { self.limits.interior_bytes_max } else { self.limits.leaf_bytes_max }
+        if is_interior(one, other) { self.limits.interior_bytes_max } else { self.limits.leaf_bytes_max }
     }
 
     /// Bytes of what an item would be as a page, about.
@@ -146,7 +149,7 @@ impl Rewrite<'_> {
         };
         if let Content::Overflow(_, length) = content {
             leaf.child.has_overflow = true;
-            leaf.child.bytes += length as u64;
+            leaf.child.bytes = leaf.child.bytes.saturating_add(length as u64);
         }
         if is_record(key) {
             path.go(self.schema(), key);
@@ -158,8 +161,9 @@ impl Rewrite<'_> {
 
     fn finish_leaf(&mut self, leaf: Leaf) -> Child {
         let bytes = leaf.page.finish();
-        let size = leaf.child.bytes + bytes.len() as u64;
-        Child { id: self.write(bytes), bytes: size, ..leaf.child.child() }
+        let size = leaf.child.bytes.saturating_add(bytes.len() as u64);
+        let sum = Sum { bytes: size, ..leaf.child };
+        Child { id: self.write(bytes), ..sum.child() }
     }
 
     /// Writes interior pages above these.
@@ -176,7 +180,7 @@ impl Rewrite<'_> {
                 sum.add(child);
             }
             let bytes = page.finish();
-            sum.bytes += bytes.len() as u64;
+            sum.bytes = sum.bytes.saturating_add(bytes.len() as u64);
             let id = self.write(bytes);
             cut.extend(below.first().map(|(low, _)| (low.clone(), Child { id, ..sum.child() })));
         }
@@ -231,17 +235,25 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, child: &Child) {
-        self.records += child.records;
-        self.bytes += child.bytes;
+        // Of a damaged page they may be any numbers.
+        self.records = self.records.saturating_add(child.records);
+        self.bytes = self.bytes.saturating_add(child.bytes);
         self.has_overflow |= child.has_overflow;
         self.summary.add(child.summary);
     }
 
     fn child(&self) -> Child {
         let id = crate::page::Attempt { version: 0, nonce: 0 }.page(0);
-        let Self { records, bytes, has_overflow, summary } = *self;
+        let Self { records, has_overflow, summary, .. } = *self;
+        // It is stored with one bit more.
+        let bytes = self.bytes.min(u64::MAX / 2);
         Child { id, records, bytes, has_overflow, summary }
     }
+}
+
+/// Whether one of two neighbours is of interior pages: then both are.
+fn is_interior(one: &Item, other: &Item) -> bool {
+    matches!(one, Item::Interior(..)) || matches!(other, Item::Interior(..))
 }
 
 /// The pages below an interior page.

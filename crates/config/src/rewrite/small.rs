@@ -1,9 +1,13 @@
 //! A tree that has become small lies inline again.
 
+use std::collections::HashSet;
+
 use crate::cache::Fault;
 use crate::edit::Applied;
+use crate::fits::check_record;
+use crate::label::Steps;
 use crate::limits::PageLimits;
-use crate::page::{Content, Page, PageId};
+use crate::page::{Content, Page, PageId, PageKind};
 use crate::rewrite::{inline_page, is_record};
 use crate::root::Body;
 use crate::run::Run;
@@ -15,9 +19,15 @@ pub(super) fn move_inline(tree: Tree<'_>, limits: PageLimits, applied: &mut Appl
     if applied.changes.is_empty() || top.bytes > (limits.inline_bytes_max / 4 * 3) as u64 {
         return Ok(());
     }
-    let mut collected =
-        Collected { tree, applied, run: Run::default(), superseded: Vec::new(), missing: Vec::new() };
-    collected.page(top.id, height);
+    let mut collected = Collected {
+        tree,
+        applied,
+        run: Run::default(),
+        superseded: Vec::new(),
+        missing: Vec::new(),
+        met: HashSet::new(),
+    };
+    collected.page(top.id, height)?;
     let Collected { run, superseded, missing, .. } = collected;
     if !missing.is_empty() {
         return Err(Fault(missing));
@@ -38,39 +48,56 @@ struct Collected<'c> {
     /// Pages of the version before.
     superseded: Vec<PageId>,
     missing: Vec<PageId>,
+    /// Pages that were met: each is named once.
+    met: HashSet<PageId>,
 }
 
 impl Collected<'_> {
-    fn page(&mut self, id: PageId, height: usize) {
-        let Some(page) = self.load(id) else { return };
+    fn page(&mut self, id: PageId, height: usize) -> Result<(), Fault> {
+        if !self.met.insert(id) {
+            return Err(Fault::damage());
+        }
+        let Some(page) = self.load(id, PageKind::at(height))? else { return Ok(()) };
         let mut entries = page.entries();
         while entries.next() {
             match entries.content() {
-                Content::Child(child) => self.page(child.id, height.saturating_sub(1)),
-                content => self.entry(entries.key(), content),
+                // Only pages of a height above zero have pages below.
+                Content::Child(child) => self.page(child.id, height - 1)?,
+                content => self.entry(entries.key(), content)?,
             }
         }
+        Ok(())
     }
 
-    fn entry(&mut self, key: &[u8], content: Content<'_>) {
+    fn entry(&mut self, key: &[u8], content: Content<'_>) -> Result<(), Fault> {
         if !is_record(key) {
-            return;
+            return Ok(());
         }
-        let Content::Overflow(id, _) = content else { return self.run.push(key, content) };
-        if let Some(record) = self.load(id).and_then(|page| page.record()) {
+        let Content::Overflow(id, _) = content else {
+            self.run.push(key, content);
+            return Ok(());
+        };
+        if let Some(record) = self.load(id, PageKind::Overflow)?.and_then(|page| page.record()) {
+            let node = Steps::new(self.tree.schema, key).last().map(|step| step.node);
+            check_record(self.tree.schema, node, &record).map_err(|_| Fault::damage())?;
             self.run.push(key, Content::Value(&record));
         }
+        Ok(())
     }
 
-    fn load(&mut self, id: PageId) -> Option<Page> {
+    /// A page of a kind; `None` if it is missing, which is noted.
+    fn load(&mut self, id: PageId, kind: PageKind) -> Result<Option<Page>, Fault> {
         if let Some((_, bytes)) = self.applied.pages.iter().find(|(new, _)| *new == id) {
-            return Some(Page::trusted(bytes.clone()).expect("what was just written is a page"));
+            return Ok(Some(Page::trusted(bytes.clone()).expect("what was just written is a page")));
         }
         self.superseded.push(id);
         let page = self.tree.pages.get(id);
         if page.is_none() {
             self.missing.push(id);
         }
-        page
+        if page.as_ref().is_some_and(|page| page.kind() != kind) {
+            return Err(Fault::damage());
+        }
+        Ok(page)
     }
 }
