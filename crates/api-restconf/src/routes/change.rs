@@ -1,11 +1,13 @@
 //! What a write does to a tree: pure, asked again with the newest version where another writer came first.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use config::{Edit, Fault, LeafLists, MergeOptions, Place, Position, Tree};
+use config::limits::RECORD_BYTES_MAX;
+use config::{ApplyError, Edit, Fault, LeafLists, MergeOptions, Place, Position, Tree};
 use lang_yang::{Content, DataNode, Leaf, NodeId, NodeKind, Schema, Value};
-use model_config::Refusal;
+use model_config::{Error, Refusal};
 
 use super::body::Given;
 use super::conditions::Demands;
@@ -323,23 +325,10 @@ pub(super) fn replace_all(content: &Arc<Content>) -> Vec<Edit> {
 }
 
 /// Edits that merge what is given into the datastore.
-pub(super) fn merge_all(
-    tree: &Tree<'_>,
-    (given, nodes): (&[Leaf], &Arc<[DataNode]>),
-) -> Result<Vec<Edit>, Fault> {
+pub(super) fn merge_all(tree: &Tree<'_>, (given, nodes): (&[Leaf], &Arc<[DataNode]>)) -> Edits {
     let mut edits = Vec::new();
     if !given.is_empty() {
-        let mut leaves = Vec::new();
-        for leaf in given {
-            let is_list = matches!(tree.schema().node(leaf.schema).kind, NodeKind::LeafList { .. });
-            let mut values = if is_list { values_of(tree, &[], leaf.schema)? } else { Vec::new() };
-            for value in &leaf.values {
-                if !values.iter().any(|other| other.text == value.text) {
-                    values.push(value.clone());
-                }
-            }
-            leaves.push(Leaf { schema: leaf.schema, values });
-        }
+        let leaves = given.iter().map(|leaf| merged(tree, leaf)).collect::<Result<Vec<_>, _>>()?;
         edits.push(Edit::SetLeaves { parent: Place::Made(Vec::new()), leaves: leaves.into() });
     }
     if !nodes.is_empty() {
@@ -347,6 +336,27 @@ pub(super) fn merge_all(
         edits.push(Edit::Merge { parent: Place::Made(Vec::new()), nodes, options: MERGED });
     }
     Ok(edits)
+}
+
+/// A leaf at the top as a merge makes it: of a leaf-list the values that are there, and behind them those given that are not.
+/// Cost: O(values), up to the limit of a record.
+fn merged(tree: &Tree<'_>, leaf: &Leaf) -> Result<Leaf, Refusal<Problem>> {
+    let NodeKind::LeafList { .. } = tree.schema().node(leaf.schema).kind else { return Ok(leaf.clone()) };
+    let stored = values_of(tree, &[], leaf.schema)?;
+    let mut held: HashSet<&str> = stored.iter().map(|value| &*value.text).collect();
+    let mut bytes: usize = held.iter().map(|text| text.len()).sum();
+    let mut added = Vec::new();
+    for value in leaf.values.iter().filter(|value| held.insert(&value.text)) {
+        bytes += value.text.len();
+        if bytes > RECORD_BYTES_MAX {
+            let path = tree.schema().path(leaf.schema);
+            let error = ApplyError::TooLarge { what: "the record", path, bytes, max: RECORD_BYTES_MAX };
+            return refuse(Error::Edit(error).into());
+        }
+        added.push(value.clone());
+    }
+    drop(held);
+    Ok(Leaf { schema: leaf.schema, values: stored.into_iter().chain(added).collect() })
 }
 
 /// One node as edits take it, shared.
@@ -394,4 +404,38 @@ fn placed(mut values: Vec<Value>, value: &Value, spot: Option<&Spot>) -> Vec<Val
     };
     values.insert(at, value.clone());
     values
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use config::{PageCache, Pages, Root};
+    use lang_yang::ValueKind;
+    use lang_yang::testing::{SchemaBuilder, string};
+
+    use super::*;
+
+    fn merge(texts: impl Iterator<Item = String>) -> Edits {
+        let schema = SchemaBuilder::new("m", "m").leaf_list("tag", string()).build();
+        let values = texts.map(|text| Value { kind: ValueKind::Text, text: text.into() }).collect();
+        let (root, pages) = (Root::empty(), Pages::new(Arc::new(PageCache::new(0))));
+        let leaf = Leaf { schema: schema.child(None, Some("m"), "tag").unwrap(), values };
+        merge_all(&Tree::new(&schema, &root, &pages), (&[leaf], &Arc::from([])))
+    }
+
+    #[test]
+    fn values_are_merged_once_up_to_the_limit_of_a_record() {
+        let edits = merge((0..40_000).map(|number| (number % 20_000).to_string())).unwrap();
+        let [Edit::SetLeaves { leaves, .. }] = &*edits else { panic!("{edits:?}") };
+        assert_eq!((leaves[0].values.len(), &*leaves[0].values[19_999].text), (20_000, "19999"));
+        let refused = merge((0..500_000).map(|number| format!("{number:08}"))).unwrap_err();
+        let Refusal::Refused(problem) = refused else { panic!("{refused:?}") };
+        let message = "the record of /m:tag has 524296 bytes, at most 524288 are allowed";
+        assert_eq!(
+            (problem.status.as_u16(), &*problem.message),
+            (413, message),
+            "told at the first value above it"
+        );
+    }
 }

@@ -198,7 +198,7 @@ pub(super) async fn merge_all_data(api: Api, request: Request) -> Result<Respons
     let nodes = content.children.into();
     let demands = Demands::of(&request, &write.anchor).await?;
     demands.judge(true)?;
-    let merged = |tree: &config::Tree<'_>| Ok(merge_all(tree, (&content.leaves, &nodes))?);
+    let merged = |tree: &config::Tree<'_>| merge_all(tree, (&content.leaves, &nodes));
     let written = write.carry_out(&demands, merged).await?;
     Ok(write.answer(StatusCode::NO_CONTENT, &written))
 }

@@ -1,11 +1,14 @@
 //! Merging: leaves that are given are set, what is not given stays; other cases of a choice go (RFC 7950, 7.9).
 
+use std::collections::HashSet;
+
 use lang_yang::{DataNode, Leaf, NodeId, SchemaNode};
 
 use crate::apply::Editor;
 use crate::cache::Fault;
 use crate::edit::{ApplyError, LeafLists, MergeOptions, Position};
 use crate::label::Label;
+use crate::limits::RECORD_BYTES_MAX;
 use crate::record::{self, RawLeaf, RawLeaves, ValueRef};
 
 impl Editor<'_> {
@@ -71,7 +74,10 @@ impl Editor<'_> {
             }
             match given.next_if(|(slot, _)| *slot == raw.slot) {
                 None => record::put_raw(&mut merged, raw),
-                Some((slot, leaf)) if is_added(leaf.schema) => put_union(&mut merged, slot, raw, leaf),
+                Some((slot, leaf)) if is_added(leaf.schema) => {
+                    let values = self.union(label, raw, leaf)?;
+                    record::put_leaf(&mut merged, slot, values.into_iter());
+                }
                 Some((slot, leaf)) => record::put_leaf(&mut merged, slot, record::refs(&leaf.values)),
             }
         }
@@ -79,6 +85,30 @@ impl Editor<'_> {
             record::put_leaf(&mut merged, slot, record::refs(&leaf.values));
         }
         self.draft.put(label, &merged)
+    }
+
+    /// The values that are there, and behind them those given that are not. Cost: O(values), up to the limit of a record.
+    fn union<'v>(
+        &self,
+        label: &Label,
+        raw: RawLeaf<'v>,
+        leaf: &'v Leaf,
+    ) -> Result<Vec<ValueRef<'v>>, ApplyError> {
+        let mut values: Vec<ValueRef<'v>> = raw.values().collect();
+        let mut held: HashSet<&str> = values.iter().map(|value| value.text).collect();
+        let mut bytes: usize = held.iter().map(|text| text.len()).sum();
+        for value in record::refs(&leaf.values) {
+            if !held.insert(value.text) {
+                continue;
+            }
+            bytes += value.text.len();
+            if bytes > RECORD_BYTES_MAX {
+                let path = self.draft.path(label)?;
+                return Err(ApplyError::TooLarge { what: "the record", path, bytes, max: RECORD_BYTES_MAX });
+            }
+            values.push(value);
+        }
+        Ok(values)
     }
 
     pub(super) fn remove_leaf(
@@ -160,13 +190,52 @@ fn conflicts(one: &SchemaNode, other: &SchemaNode) -> bool {
         .any(|one| other.choices.iter().any(|other| one.choice == other.choice && one.case != other.case))
 }
 
-/// The values that are there, and behind them those given that are not.
-fn put_union(record: &mut Vec<u8>, slot: u32, raw: RawLeaf<'_>, leaf: &Leaf) {
-    let mut values: Vec<ValueRef<'_>> = raw.values().collect();
-    for value in record::refs(&leaf.values) {
-        if values.iter().all(|held| held.text != value.text) {
-            values.push(value);
-        }
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use lang_yang::testing::{SchemaBuilder, string};
+    use lang_yang::{Content, DataNode, Leaf, Schema, Value, ValueKind};
+
+    use super::*;
+    use crate::{Applied, Attempt, Edit, PageCache, Pages, Place, Root, Tree, apply};
+
+    /// Merges values into the leaf-list of a container.
+    fn merge(
+        schema: &Schema,
+        (root, pages): (&Root, &Pages),
+        texts: impl Iterator<Item = String>,
+    ) -> Result<Applied, ApplyError> {
+        let values = texts.map(|text| Value { kind: ValueKind::Text, text: text.into() }).collect();
+        let (net, tag) = (schema.by_name("net")[0], schema.by_name("tag")[0]);
+        let content = Content { leaves: vec![Leaf { schema: tag, values }], children: Vec::new() };
+        let options = MergeOptions { must_exist: false, leaf_lists: LeafLists::Add };
+        let nodes = [DataNode { schema: net, content }].into();
+        let edit = Edit::Merge { parent: Place::Made(Vec::new()), nodes, options };
+        let attempt = Attempt { version: root.bytes() + 1, nonce: 1 };
+        apply(&Tree::new(schema, root, pages), &[edit], attempt)
     }
-    record::put_leaf(record, slot, values.into_iter());
+
+    #[test]
+    fn values_are_added_once_up_to_the_limit_of_a_record() {
+        let schema =
+            SchemaBuilder::new("m", "m").container("net", |net| net.leaf_list("tag", string())).build();
+        let pages = Pages::new(Arc::new(PageCache::new(0)));
+        let some = merge(&schema, (&Root::empty(), &pages), (0..20_000).map(|number| number.to_string()));
+        let some = some.unwrap();
+        pages.pin_written(&some.pages);
+        let more = (10_000..30_000).map(|number| number.to_string());
+        let more = merge(&schema, (&some.root, &pages), more).unwrap();
+        pages.pin_written(&more.pages);
+        let tree = Tree::new(&schema, &more.root, &pages);
+        let net = Label::top().container(schema.node(schema.by_name("net")[0]).slot);
+        let record = tree.record(&net).unwrap().unwrap();
+        let values = record.leaf(schema.by_name("tag")[0]).unwrap();
+        assert!(values.map(|value| value.text.to_owned()).eq((0..30_000).map(|number| number.to_string())));
+        let many = (0..500_000).map(|number| format!("{number:08}"));
+        let refused = merge(&schema, (&some.root, &pages), many).unwrap_err();
+        let ApplyError::TooLarge { path, bytes, max, .. } = &refused else { panic!("{refused}") };
+        assert_eq!((&**path, *max), ("/net", RECORD_BYTES_MAX));
+        assert!(*bytes <= max + 8, "told at the first value above it: {bytes}");
+    }
 }
