@@ -18,6 +18,9 @@ use crate::text::{element_into, escape_into};
 /// The namespace of `errors`.
 const NAMESPACE: &str = "urn:ietf:params:xml:ns:yang:ietf-restconf";
 
+/// What is allowed where nothing can be written.
+const READ_METHODS: &str = "GET, HEAD, OPTIONS";
+
 /// The layer that an error is of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Layer {
@@ -57,6 +60,8 @@ pub(crate) struct Problem {
     app_tag: Option<&'static str>,
     path: Option<Box<ErrorPath>>,
     pub(crate) message: String,
+    /// The methods that the resource has, for the header `Allow` of a 405 that the router knows nothing of.
+    allowed: Option<&'static str>,
     /// Whether the cause is that stored data is damaged.
     damage: bool,
 }
@@ -112,7 +117,16 @@ impl Layer {
 impl Problem {
     fn new(layer: Layer, tag: Tag, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { status: tag.status(), layer, tag, app_tag: None, path: None, message, damage: false }
+        Self {
+            status: tag.status(),
+            layer,
+            tag,
+            app_tag: None,
+            path: None,
+            message,
+            allowed: None,
+            damage: false,
+        }
     }
 
     /// What the request says is wrong.
@@ -128,6 +142,11 @@ impl Problem {
     /// The request cannot mean anything.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::protocol(Tag::InvalidValue, message)
+    }
+
+    /// The resource can be read, not written.
+    pub(crate) fn read_only(message: impl Into<String>) -> Self {
+        Self { allowed: Some(READ_METHODS), ..Self::protocol(Tag::OperationNotSupported, message) }
     }
 
     /// What is asked for is not there.
@@ -185,6 +204,11 @@ impl Problem {
         Self { status, ..self }
     }
 
+    /// The same where the resource of the request has these methods.
+    pub(crate) fn with_allowed(self, allowed: &'static str) -> Self {
+        Self { allowed: Some(allowed), ..self }
+    }
+
     /// The same with a word for programs (RFC 7950, section 15).
     pub(crate) fn with_app_tag(self, app_tag: &'static str) -> Self {
         Self { app_tag: Some(app_tag), ..self }
@@ -223,6 +247,9 @@ impl Problem {
         let mut response = json_response(self.status, accepted.media, body);
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if let Some(allowed) = self.allowed {
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allowed));
         }
         if self.damage {
             response.extensions_mut().insert(DataDamaged);

@@ -7,6 +7,9 @@ use lang_yang::{
     Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, Value, read_json,
     read_xml,
 };
+use quick_xml::events::Event;
+use quick_xml::name::ResolveResult;
+use quick_xml::reader::NsReader;
 
 use crate::media::Form;
 use crate::names::place;
@@ -84,6 +87,67 @@ pub(super) fn read_text(
         Form::Xml => read_xml(schema, parent, text, &options),
     };
     content.map_err(|error| refused(schema, above, (name, &error)))
+}
+
+/// What a body gives as all of the datastore (RFC 8040, section 4.5): the one thing in it is `data`, or who means a part would delete
+/// all others.
+///
+/// # Errors
+///
+/// As of [`read`].
+pub(super) fn read_all(schema: &Schema, request: &Request, limits: &Limits) -> Result<Content, Problem> {
+    let content = read(schema, &[], request, (limits, Keys::Needed))?;
+    let (is_all, right) = match form_of(request)? {
+        Form::Json => (is_data_json(&request.body), "{\"ietf-restconf:data\":{...}}"),
+        Form::Xml => (
+            is_data_xml(&request.body),
+            "<data xmlns=\"urn:ietf:params:xml:ns:yang:ietf-restconf\">...</data>",
+        ),
+    };
+    if is_all {
+        return Ok(content);
+    }
+    Err(Problem::protocol(
+        Tag::MalformedMessage,
+        format!(
+            "the body must be {right}, with all data of the anchor in it: what it does not give is deleted; to write one resource, name it in the path"
+        ),
+    ))
+}
+
+/// Whether JSON that was read has one member, the datastore. Cost: one pass over the text.
+fn is_data_json(text: &[u8]) -> bool {
+    let only_member = || {
+        let mut json = lang_json::Reader::new(std::str::from_utf8(text).ok()?, usize::MAX);
+        json.begin_object().ok()?;
+        let name = json.next_key().ok()??;
+        json.skip().ok()?;
+        json.next_key().ok()?.is_none().then_some(name)
+    };
+    only_member().is_some_and(|name| {
+        let name = name.strip_prefix("ietf-restconf:").unwrap_or(&name);
+        DATA.iter().any(|envelope| envelope.name == name)
+    })
+}
+
+/// Whether the outermost element of XML that was read is the datastore. Cost: that of its start.
+fn is_data_xml(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    let mut xml = NsReader::from_str(text.strip_prefix('\u{feff}').unwrap_or(text));
+    loop {
+        match xml.read_event() {
+            Ok(Event::Start(start) | Event::Empty(start)) => {
+                let (namespace, name) = xml.resolver().resolve_element(start.name());
+                let name = name.into_inner();
+                return DATA.iter().any(|envelope| {
+                    envelope.name == name
+                        && matches!(namespace, ResolveResult::Bound(bound) if bound.0 == envelope.namespace)
+                });
+            }
+            Ok(Event::Eof) | Err(_) => return false,
+            Ok(_) => {}
+        }
+    }
 }
 
 /// The form that a body is in.

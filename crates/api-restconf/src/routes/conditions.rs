@@ -2,9 +2,12 @@
 //! resources have the tag and the date of that.
 
 use api_http::{Conditions, DateConditions, Request, States};
-use model_config::{Anchor, Timestamp, VersionId, WriteOptions};
+use http::HeaderMap;
+use model_config::{Anchor, Error, Reading, Timestamp, VersionId, WriteOptions};
 
 use crate::problem::Problem;
+
+const NO_MATCH: &str = "If-Match names no tag of what is stored now";
 
 /// What a write demands.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -50,12 +53,12 @@ impl Demands {
         let moment = anchor.read(None).await?;
         let state = state_of(anchor, moment.version());
         if one_of.is_some_and(|states| !states.contains(&state)) {
-            return Err(failed("If-Match names no tag of what is stored now"));
+            return Err(failed(NO_MATCH));
         }
         if none_of.is_some_and(|states| states.contains(&state)) {
             return Err(failed("If-None-Match names the tag of what is stored now"));
         }
-        dates.judge(seconds_of(moment.at()))?;
+        judge_date(dates, &moment).await?;
         // What holds now must still hold when the change is committed.
         demands.options.if_version = Some(moment.version());
         Ok(demands)
@@ -74,6 +77,44 @@ impl Demands {
             return Err(failed("If-None-Match wants the resource not to exist, and it does"));
         }
         Ok(())
+    }
+}
+
+/// Judges a write by `If-Unmodified-Since`. A date names a state only if there was no second change within that second (RFC 9110,
+/// section 8.8.2.2): who has read between the two would overwrite the latter. Cost where the date is that of the newest version: a read
+/// of the version before, which was longer ago if it is not kept for its age.
+///
+/// # Errors
+///
+/// 412.
+async fn judge_date(dates: DateConditions, moment: &Reading) -> Result<(), Problem> {
+    let modified = seconds_of(moment.at());
+    dates.judge(modified)?;
+    let is_of_that_second = dates.judge(modified.saturating_add(1)).is_err();
+    let anchor = moment.anchor();
+    let Some(before) = moment.version().0.checked_sub(1).filter(|_| is_of_that_second) else { return Ok(()) };
+    let is_twice = match anchor.read(Some(VersionId(before))).await {
+        Ok(before) => seconds_of(before.at()) >= modified,
+        Err(Error::UnknownVersion { .. }) => anchor.configs().options().versions_max <= 1,
+        Err(error) => return Err(error.into()),
+    };
+    if !is_twice {
+        return Ok(());
+    }
+    Err(failed(
+        "If-Unmodified-Since names a second in which the data may have changed twice, which a date cannot tell apart: send If-Match",
+    ))
+}
+
+/// Judges a read by `If-Match`, as writes are: any tag of what is stored now will do, whatever it was the tag of.
+///
+/// # Errors
+///
+/// 400 for tags that cannot be read; 412.
+pub(super) fn judge_match(headers: &HeaderMap, state: u128) -> Result<(), Problem> {
+    match states(Conditions::of(headers)?.one_of()) {
+        Some(states) if !states.contains(&state) => Err(failed(NO_MATCH)),
+        Some(_) | None => Ok(()),
     }
 }
 

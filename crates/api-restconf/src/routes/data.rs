@@ -11,7 +11,7 @@ use model_config::{Deadline, Reading as Moment};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::accepted;
-use super::conditions::{seconds_of, state_of};
+use super::conditions::{judge_match, seconds_of, state_of};
 use super::own::{missing, own, wanted};
 use super::place::segments_of;
 use super::walk::{Part, Walk, choosing};
@@ -45,7 +45,7 @@ pub(crate) const GET: Operation = operation(
 .about_one();
 
 /// RFC 8040 4.3, GET `{root}/data` and `{root}/data/{path}`
-pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {
+pub(crate) async fn get(api: Api, mut request: Request) -> Result<Response, Problem> {
     let accepted = accepted(&request)?;
     let given = Given::of(&request);
     let asked = Reading::of(&given)?;
@@ -65,7 +65,7 @@ pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem>
     if accepted.form == Form::Xml {
         check_single(&moment, &found).await.map_err(|problem| problem.at(target.path(&schema)))?;
     }
-    let tag = match judged(&request, accepted, &moment)? {
+    let tag = match judged(&mut request, accepted, &moment)? {
         ReadJudged::Unchanged(answer) => return Ok(dated(answer, &moment)),
         ReadJudged::Changed(tag) => tag,
     };
@@ -210,9 +210,14 @@ async fn check_single(moment: &Moment, found: &Found) -> Result<(), Problem> {
     ))
 }
 
-/// Whether the client has the answer already.
-fn judged(request: &Request, accepted: Accepted, moment: &Moment) -> Result<ReadJudged, Problem> {
+/// Whether the client has the answer already. That only the tag of this very answer says, not another one of the same state: what a write was
+/// answered with is the tag of no body (RFC 9110, section 13.1.2).
+fn judged(request: &mut Request, accepted: Accepted, moment: &Moment) -> Result<ReadJudged, Problem> {
+    let state = state_of(moment.anchor(), moment.version());
     let dates = DateConditions::of(&request.method, &request.headers);
+    judge_match(&request.headers, state)?;
+    // It is judged now.
+    request.headers.remove(header::IF_MATCH);
     let is_unchanged = dates.judge(seconds_of(moment.at()))?;
     let mut form = Xxh3Default::new();
     form.update(accepted.media.as_bytes());
@@ -220,7 +225,7 @@ fn judged(request: &Request, accepted: Accepted, moment: &Moment) -> Result<Read
     for (name, value) in request.params.iter() {
         [name, "=", value, "&"].iter().for_each(|text| form.update(text.as_bytes()));
     }
-    let judged = judge_read(request, state_of(moment.anchor(), moment.version()), form.digest())?;
+    let judged = judge_read(request, state, form.digest())?;
     Ok(match judged {
         ReadJudged::Changed(tag) if is_unchanged => {
             let mut answer = empty_response(StatusCode::NOT_MODIFIED);
@@ -231,10 +236,12 @@ fn judged(request: &Request, accepted: Accepted, moment: &Moment) -> Result<Read
     })
 }
 
+/// What tells a client that it has the answer, with what that answer had (RFC 9110, section 15.4.5).
 fn dated(mut answer: Response, moment: &Moment) -> Response {
     if let Some(date) = date_value(seconds_of(moment.at())) {
         answer.headers_mut().insert(header::LAST_MODIFIED, date);
     }
+    answer.headers_mut().append(header::VARY, HeaderValue::from_static("accept"));
     answer
 }
 

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use lang_yang::Schema;
 use model_config::{Anchor, Written};
 
-use super::body::{Keys, read, single};
+use super::body::{Keys, read, read_all, single};
 use super::change::{Change, Spot, merge_all, replace_all};
 use super::conditions::{Demands, seconds_of, state_of};
 use super::place::{root_of, segments_of};
@@ -146,7 +146,7 @@ pub(crate) const REPLACE_ALL: Operation =
 /// RFC 8040 4.5, PUT `{root}/data`
 pub(crate) async fn replace_all_data(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
-    let content = Arc::new(read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?);
+    let content = Arc::new(read_all(write.schema(), &request, &api.shared.limits)?);
     let demands = Demands::of(&request, &write.anchor).await?;
     demands.judge(true)?;
     let written = write.carry_out(&demands, |_| Ok(replace_all(&content))).await?;
@@ -271,10 +271,9 @@ pub(super) fn check_single(schema: &Schema, step: &Step) -> Result<(), Problem> 
 pub(super) fn check_own(segments: &[Segment<'_>]) -> Result<(), Problem> {
     let module = segments.first().and_then(|first| first.module.as_deref());
     match module.filter(|module| is_library(module)) {
-        Some(module) => Err(Problem::protocol(
-            Tag::OperationNotSupported,
-            format!("what {module} says is the server's own, and cannot be written"),
-        )),
+        Some(module) => {
+            Err(Problem::read_only(format!("what {module} says is the server's own, and cannot be written")))
+        }
         None => Ok(()),
     }
 }
@@ -286,11 +285,10 @@ pub(super) fn check_own(segments: &[Segment<'_>]) -> Result<(), Problem> {
 /// 405.
 pub(super) fn check_config(schema: &Schema, target: &Target) -> Result<(), Problem> {
     match target.steps.iter().find(|step| !schema.node(step.node).is_config) {
-        Some(step) => Err(Problem::protocol(
-            Tag::OperationNotSupported,
-            format!("{} is state data, which cannot be written", schema.path(step.node)),
-        )
-        .at(target.path(schema))),
+        Some(step) => {
+            let message = format!("{} is state data, which cannot be written", schema.path(step.node));
+            Err(Problem::read_only(message).at(target.path(schema)))
+        }
         None => Ok(()),
     }
 }
