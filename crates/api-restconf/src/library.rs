@@ -48,19 +48,25 @@ pub(crate) fn api_target(path: &[&str]) -> Target {
     target
 }
 
-/// What the server says of an anchor with this schema. Cost: O(modules).
-pub(crate) fn library_content(schema: &Schema) -> Content {
+/// What the server says of an anchor with this schema, as far as a path can lead into it: of one tree at the top, or of all. Cost: O(modules) for
+/// the trees that tell them, else constant.
+pub(crate) fn library_content(schema: &Schema, target: &Target) -> Content {
     let maker = Maker { schema: library_schema() };
-    let top = |module, name| maker.schema.child(None, Some(module), name).expect("the schema has it");
-    let modules = all_modules(schema);
+    let wanted = target.steps.first().map(|step| step.node);
+    let top = |module, name| {
+        let node = maker.schema.child(None, Some(module), name).expect("the schema has it");
+        wanted.is_none_or(|wanted| wanted == node).then_some(node)
+    };
+    let (all, state) = (top(LIBRARY, "yang-library"), top(LIBRARY, "modules-state"));
+    let modules = if all.or(state).is_some() { all_modules(schema) } else { Vec::new() };
     let id = format!("{:032x}", content_id(schema, &modules));
-    let children = vec![
-        maker.api(top(RESTCONF, "restconf")),
-        maker.monitoring(top(MONITORING, "restconf-state")),
-        maker.library(top(LIBRARY, "yang-library"), &modules, &id),
-        maker.state(top(LIBRARY, "modules-state"), &modules, &id),
+    let children = [
+        top(RESTCONF, "restconf").map(|node| maker.api(node)),
+        top(MONITORING, "restconf-state").map(|node| maker.monitoring(node)),
+        all.map(|node| maker.library(node, &modules, &id)),
+        state.map(|node| maker.state(node, &modules, &id)),
     ];
-    Content { leaves: Vec::new(), children }
+    Content { leaves: Vec::new(), children: children.into_iter().flatten().collect() }
 }
 
 /// The modules of a schema, and those of the server itself that it does not have.
@@ -238,7 +244,7 @@ mod tests {
         shop.deviations = ["add-on".into()].into();
         shop.submodules = [("part".into(), "".into())].into();
         let schema = Schema::new(1, modules, built.nodes, built.top, built.identities);
-        let content = library_content(&schema);
+        let content = library_content(&schema, &Target::default());
         let [_, monitoring, library, state] = content.children.as_slice() else { panic!("{content:?}") };
         let set = children(library, "module-set")[0];
         let names: Vec<_> = children(set, "module").iter().map(|module| values(module, "name")[0]).collect();
@@ -255,6 +261,20 @@ mod tests {
         assert_eq!(values(children(shop, "submodule")[0], "revision"), [""]);
         assert_eq!(values(&monitoring.content.children[0], "capability").len(), CAPABILITIES.len());
         assert_eq!(values(library, "content-id"), values(state, "module-set-id"));
+    }
+
+    #[test]
+    fn only_the_tree_is_made_that_a_path_leads_into() {
+        let (schema, own) = (SchemaBuilder::new("m", "m").build(), library_schema());
+        let all = library_content(&schema, &Target::default());
+        assert_eq!(all.children.len(), 4);
+        for tree in &all.children {
+            let steps = vec![Step { node: tree.schema, chosen: Chosen::All }];
+            let content = library_content(&schema, &Target { steps });
+            assert_eq!(content.children.as_slice(), std::slice::from_ref(tree), "{}", own.path(tree.schema));
+        }
+        let version = library_content(&schema, &api_target(&["restconf", "yang-library-version"]));
+        assert_eq!(version.children.len(), 1);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub(super) fn own(
 ) -> Result<Response, Problem> {
     let own = library_schema();
     let wanted = wanted(own, target.node(), asked)?;
-    let content = library_content(schema);
+    let content = library_content(schema, target);
     let mut shaper = Shaper::new(accepted.form, own, target.node(), wanted);
     let entries = entries_of(own, &content, &target.steps).ok_or_else(|| missing(own, target))?;
     match entries {
