@@ -10,6 +10,7 @@ pub(crate) mod data;
 mod body;
 mod change;
 pub(crate) mod writing;
+mod trial;
 pub(crate) mod patching;
 
 use api_http::Request;

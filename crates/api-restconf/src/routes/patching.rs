@@ -3,16 +3,17 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use api_http::{Request, Response, json_response};
-use config::{ApplyError, Attempt, Edit, Tree};
+use config::Tree;
 use http::StatusCode;
 use lang_json::{ArrayWriter, ObjectWriter, string_to};
 use lang_yang::Schema;
-use model_config::{Error, Refusal};
+use model_config::Refusal;
 
 use super::accepted;
 use super::body::{Given, Keys, read_text, single};
 use super::change::{Change, Edits, Spot, is_stored};
 use super::conditions::Demands;
+use super::trial::{PATCH_BYTES_MAX, Trial};
 use super::writing::{self, Write, check_config, check_own, check_single};
 use crate::identifier::{Segment, parse_identifier};
 use crate::media::{Accepted, Form};
@@ -22,6 +23,9 @@ use crate::state::{Api, Limits};
 use crate::target::{Step, Target};
 use crate::text::element_into;
 
+/// The methods of the datastore, and of the resources in it.
+const METHODS: (&str, &str) =
+    ("GET, HEAD, PATCH, POST, PUT, OPTIONS", "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS");
 /// No edit.
 const NONE: usize = usize::MAX;
 
@@ -96,11 +100,22 @@ async fn patch(api: &Api, request: &Request, form: Form) -> Result<Response, Pro
         Some(prepared) => (Some(failed), problem.at(prepared.target.path(write.schema()))),
         None => (None, problem),
     };
-    Ok(refused(&patch, (failed, problem), accepted))
+    Ok(refused(&patch, &write.target, (failed, problem), accepted))
 }
 
 /// The answer to a patch that was not carried out.
-fn refused(patch: &Patch, (failed, problem): (Option<usize>, Problem), accepted: Accepted) -> Response {
+fn refused(
+    patch: &Patch,
+    target: &Target,
+    (failed, problem): (Option<usize>, Problem),
+    accepted: Accepted,
+) -> Response {
+    // The resource of the request can be written, if that of an edit cannot.
+    let problem = match problem.status {
+        StatusCode::METHOD_NOT_ALLOWED if target.steps.is_empty() => problem.with_allowed(METHODS.0),
+        StatusCode::METHOD_NOT_ALLOWED => problem.with_allowed(METHODS.1),
+        _ => problem,
+    };
     // What is no fault of the request is told as by any other.
     let mut response = problem.response(accepted);
     if problem.status.is_client_error() {
@@ -121,33 +136,16 @@ fn judge(tree: &Tree<'_>, target: &Target, demands: &Demands) -> Result<(), Refu
 /// All edits of the tree, each told of what those before it have made; `failed` says of which it was that none are.
 fn edits_of(tree: &Tree<'_>, prepared: &[Prepared], failed: &AtomicUsize) -> Edits {
     failed.store(NONE, Ordering::Relaxed);
-    let mut all: Vec<Edit> = Vec::new();
-    let (mut root, pages) = (tree.root().clone(), tree.pages().fork());
+    let mut trial = Trial::new(*tree, PATCH_BYTES_MAX);
     for (number, prepared) in prepared.iter().enumerate() {
-        let so_far = Tree::new(tree.schema(), &root, &pages);
-        // Such pages are nowhere else, and seen here alone.
-        let attempt = Attempt { version: u64::MAX - u64::try_from(number).unwrap_or(u64::MAX), nonce: 0 };
-        let refuse = |problem| {
-            failed.store(number, Ordering::Relaxed);
-            Refusal::Refused(problem)
-        };
-        let edits = prepared.edits(&so_far).map_err(|refusal| match refusal {
-            Refusal::Refused(problem) => refuse(problem),
-            Refusal::Fault(fault) => Refusal::Fault(fault),
+        let added = prepared.edits(&trial.tree()).and_then(|edits| trial.add(edits));
+        added.inspect_err(|refusal| {
+            if let Refusal::Refused(_) = refusal {
+                failed.store(number, Ordering::Relaxed);
+            }
         })?;
-        if edits.is_empty() {
-            continue;
-        }
-        let applied = match config::apply(&so_far, &edits, attempt) {
-            Ok(applied) => applied,
-            Err(ApplyError::Fault(fault)) => return Err(Refusal::Fault(fault)),
-            Err(error) => return Err(refuse(Error::Edit(error).into())),
-        };
-        pages.pin_written(&applied.pages);
-        root = applied.root;
-        all.extend(edits);
     }
-    Ok(all)
+    Ok(trial.into_edits())
 }
 
 impl Prepared {

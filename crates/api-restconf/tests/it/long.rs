@@ -150,3 +150,77 @@ async fn edits_of_a_patch_see_each_other_in_trees_of_many_pages() {
     assert_eq!(artists[ARTISTS - 150]["name"], "new 0");
     assert!(artists[ARTISTS - 150..].iter().all(|artist| artist["album"][0]["year"] == 2000));
 }
+
+/// Two leaf-lists of a playlist with so many values each.
+fn playlist(count: usize) -> Value {
+    let values: Vec<String> = (0..count).map(|number| format!("value {number:05}")).collect();
+    serde_json::json!({ "name": "mine", "tag": values, "owner": values })
+}
+
+/// A patch that adds so many values, in turn to these leaf-lists.
+async fn add_values(service: &Service, count: usize, names: &[&str]) -> (u16, Value) {
+    let edit = |number: usize| {
+        let (name, value) = (names[number % names.len()], format!("new{number}"));
+        serde_json::json!({
+            "edit-id": number.to_string(), "operation": "create", "target": format!("/{name}={value}"), "value": { name: [value] }
+        })
+    };
+    let edits: Vec<Value> = (0..count).map(edit).collect();
+    let body = serde_json::json!({ "ietf-yang-patch:yang-patch": { "patch-id": "p", "edit": edits } });
+    let target = "/restconf/data/example-jukebox:jukebox/playlist=mine";
+    let patched = headers(&[("content-type", "application/yang-patch+json")]);
+    let answer = service.respond("PATCH", target, patched, body.to_string()).await;
+    let status = answer.status().as_u16();
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    (status, serde_json::from_slice(&body).unwrap())
+}
+
+#[tokio::test]
+async fn what_a_patch_holds_is_bounded() {
+    const COUNT: usize = 8_000;
+    let service = Service::new();
+    let sent = serde_json::json!({ "example-jukebox:jukebox": { "playlist": [playlist(COUNT)] } });
+    let answer = service.respond("POST", "/restconf/data", json(), sent.to_string()).await;
+    assert_eq!(answer.status(), 201);
+    // Each of these edits holds all values of its leaf-list.
+    let (status, answer) = add_values(&service, 300, &["tag", "owner"]).await;
+    assert_eq!(status, 413, "{answer}");
+    let edits = answer["ietf-yang-patch:yang-patch-status"]["edit-status"]["edit"].as_array().unwrap();
+    let error = &edits.last().unwrap()["errors"]["error"][0];
+    assert_eq!(error["error-tag"], "too-big");
+    assert!(error["error-message"].as_str().unwrap().contains("patch_bytes_max"), "{error}");
+    // Of edits of one leaf-list the last one is enough.
+    let (status, answer) = add_values(&service, 300, &["tag"]).await;
+    assert_eq!(status, 200, "{answer}");
+    let (_, data, _) = read(&service, "/restconf/data/example-jukebox:jukebox/playlist=mine").await;
+    let playlist = &data["example-jukebox:playlist"][0];
+    let count = |name: &str| playlist[name].as_array().unwrap().len();
+    assert_eq!((count("tag"), count("owner")), (COUNT + 300, COUNT), "all or none");
+    assert_eq!(playlist["tag"][COUNT + 299], "new299");
+}
+
+#[tokio::test]
+async fn a_date_names_no_state_of_a_second_with_two_changes() {
+    let service = Service::new();
+    let put = async |since: Option<&HeaderValue>| {
+        let mut headers = json();
+        headers.extend(since.map(|since| (header::IF_UNMODIFIED_SINCE, since.clone())));
+        let body = r#"{"example-jukebox:owner":"Ada"}"#;
+        let answer = service.respond("PUT", "/restconf/data/example-jukebox:owner", headers, body).await;
+        (answer.status().as_u16(), answer.headers().get(header::LAST_MODIFIED).cloned())
+    };
+    let (status, first) = put(None).await;
+    assert_eq!(status, 201);
+    // Another writer, within the same second.
+    let anchor = service.configs.anchor("lab", "box").await.unwrap();
+    let schema = anchor.schema();
+    let owner = schema.child(None, Some("example-jukebox"), "owner").unwrap();
+    let value = lang_yang::Value { kind: lang_yang::ValueKind::Text, text: "Grace".into() };
+    let leaves = [lang_yang::Leaf { schema: owner, values: vec![value] }];
+    let edit = config::Edit::SetLeaves { parent: config::Place::Made(Vec::new()), leaves: leaves.into() };
+    anchor.write_edits(&[edit], model_config::WriteOptions::default()).await.unwrap();
+    assert_eq!(put(first.as_ref()).await.0, 412, "it would undo what the other has written");
+    let (_, second) = put(None).await;
+    assert_eq!(put(second.as_ref()).await.0, 204, "one change in its second");
+    assert_eq!(put(second.as_ref()).await.0, 204, "nothing has changed");
+}
