@@ -197,6 +197,7 @@ async fn fail_to_notify(store: &Store, hooks: &[Arc<ServedHook>]) {
     let back_off = delivery::BackOff { first: Duration::from_secs(1), longest: Duration::from_secs(1) };
     let options = delivery::Options {
         name: "tests",
+        page_changes_max: 1_000,
         batch_messages_max: 1,
         in_flight_max: 1,
         sends_max: 8,
