@@ -81,7 +81,7 @@ impl Type {
     pub fn check(&self, scalar: Scalar<'_>, rules: &ValueRules<'_>) -> Result<Value, TypeError> {
         accept(self, scalar, rules).ok_or_else(|| TypeError {
             value: describe::scalar(scalar),
-            expected: describe::expected(self, rules.schema, rules.kinds).into(),
+            expected: describe::expected_of(scalar, self, rules).into(),
         })
     }
 }

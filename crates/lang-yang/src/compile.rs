@@ -1,19 +1,25 @@
 //! From module texts to a [`Schema`]: what libyang made of them, as plain data.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 use yang5::schema::{SchemaModule, SchemaNode as Compiled5, SchemaNodeKind};
 
-use crate::engine::{self, CompileOptions, Engine, Features, TypeReader};
+use crate::engine::{self, CompileOptions, Engine, Features, Patterns, TypeReader};
 use crate::modules::{CompileError, ModuleSet, YangFile};
 use crate::schema::{Any, Identities, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 use crate::statement::Statements;
+use crate::types::Pattern;
 
 /// Data nodes of a schema.
 pub const NODES_MAX: usize = 250_000;
 /// Deepest nesting of data nodes, choices and cases.
 pub const LEVELS_MAX: usize = 200;
+/// Bytes of the programs of all patterns of a set.
+pub const PATTERNS_BYTES_MAX: usize = 32 << 20;
+/// What libyang may make of a pattern that is not of XML Schema, in bytes: it may never be used.
+const OTHER_PATTERN_BYTES: usize = 64 << 10;
 /// Goes into the hash of a schema: texts compiled by another version of this crate may give another one.
 const COMPILER_VERSION: u8 = 2;
 
@@ -37,23 +43,65 @@ pub struct Compiled {
 /// line where they are known; patterns that are not of XML Schema; and sets beyond the limits.
 pub fn compile(files: &[YangFile], options: &CompileOptions) -> Result<Compiled, CompileError> {
     let set = ModuleSet::read(files)?;
+    let patterns = patterns(&set)?;
     let (engine, warnings) = Engine::load(&set, options)?;
     let identities = identities(&engine);
     let position = |name: &str| {
         let index = identities.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
         u32::try_from(index).ok()
     };
-    let mut builder = Builder::new(&engine, &set, TypeReader::new(&position))?;
+    let mut builder = Builder::new(&engine, &set, TypeReader::new(&position, patterns))?;
     let top = builder.build()?;
+    let mut pattern_bytes = 0;
     for pattern in builder.types.patterns() {
         pattern.compile().map_err(|error| {
             let (file, line) = place(&set, error.pattern.as_ref());
             CompileError { file, line, ..CompileError::of_set(error.to_string()) }
         })?;
+        pattern_bytes += pattern.program_bytes();
+        if pattern_bytes > PATTERNS_BYTES_MAX {
+            return Err(CompileError::of_set(too_many_patterns()));
+        }
     }
     let (modules, nodes) = (builder.modules, builder.nodes);
     let schema = Schema::new(hash(&set, options), modules.into(), nodes.into(), top.into(), identities);
     Ok(Compiled { schema, warnings })
+}
+
+fn too_many_patterns() -> String {
+    format!("the patterns of the modules compile to more than {PATTERNS_BYTES_MAX} bytes")
+}
+
+/// All patterns of the texts that are of XML Schema, compiled: before libyang compiles them, too, and has no limit for it.
+fn patterns(set: &ModuleSet<'_>) -> Result<Patterns, CompileError> {
+    let (mut patterns, mut others, mut bytes) = (Patterns::new(), BTreeSet::new(), 0);
+    for member in &set.members {
+        let statements = Statements::new(&member.file.text).map_while(Result::ok);
+        for statement in statements.filter(|statement| statement.keyword == "pattern") {
+            let fails = |message: String| CompileError::at(&member.file.name, Some(statement.line), message);
+            let key = (Box::from(statement.text()), false);
+            if patterns.contains_key(&key) || others.contains(&key) {
+                continue;
+            }
+            let pattern = Pattern::new(&key.0, false);
+            match pattern.compile() {
+                Ok(()) => {
+                    bytes += pattern.program_bytes();
+                    patterns.insert(key, Arc::new(pattern));
+                }
+                Err(error) if error.is_too_large => return Err(fails(error.to_string())),
+                // Of a type that is used it is refused later: it may be of an extension, or of a type that is not.
+                Err(_) => {
+                    bytes += OTHER_PATTERN_BYTES;
+                    others.insert(key);
+                }
+            }
+            if bytes > PATTERNS_BYTES_MAX {
+                return Err(fails(format!("with it {}", too_many_patterns())));
+            }
+        }
+    }
+    Ok(patterns)
 }
 
 /// The file and line of a pattern, if they can be told.

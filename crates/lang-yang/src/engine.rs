@@ -12,7 +12,7 @@ use crate::modules::{CompileError, ModuleSet};
 
 use texts::Texts;
 
-pub(crate) use raw::{Complaint, TypeReader, defaults, deviations, flags, identities};
+pub(crate) use raw::{Complaint, Patterns, TypeReader, defaults, deviations, flags, identities};
 
 /// Which features of the modules are on.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -28,7 +28,7 @@ mod round_trip;
 pub use archive::{ArchiveError, ArchiveLimits, RATIO_BYTES_MIN, unpack};
 pub use assembly::{Envelope, Metadata, NameRules, ReadOptions};
 pub use check::{Kinds, Prefixes, Scalar, TypeError, ValueRules};
-pub use compile::{Compiled, LEVELS_MAX, NODES_MAX, compile};
+pub use compile::{Compiled, LEVELS_MAX, NODES_MAX, PATTERNS_BYTES_MAX, compile};
 pub use data_error::{DataError, DataProblem, Place};
 pub use engine::{CompileOptions, Features};
 pub use json_read::read_json;
@@ -42,6 +42,9 @@ pub use stored::Malformed;
 pub use strict::{Invalid, Strict};
 pub use style::{Defaults, LongNumbers, Names, Style, ValueRef};
 pub use tree::{Content, DataNode, Leaf, Value, ValueKind};
-pub use types::{IntegerWidth, Leafref, Pattern, PatternError, Type, TypeKind};
+pub use types::{
+    IntegerWidth, Leafref, PATTERN_BYTES_MAX, PATTERN_TEXT_BYTES_MAX, PATTERN_WORK_MAX, Pattern,
+    PatternError, Type, TypeKind,
+};
 pub use xml_read::read_xml;
 pub use xml_write::{XmlWriter, write_content_xml};

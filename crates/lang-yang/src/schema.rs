@@ -3,6 +3,7 @@
 
 mod defaults;
 mod names;
+mod patterns;
 
 use crate::types::Type;
 use names::{NameIndex, Named};
@@ -280,6 +281,12 @@ impl Schema {
     /// Whether several nodes below the parent of a node have its name, of several modules. Cost: O(1).
     pub fn shares_name(&self, id: NodeId) -> bool {
         self.shares_name.get(id.0 as usize).copied().expect("the number of a node is of its schema")
+    }
+
+    /// Bytes that the patterns of all types take when they are compiled, as they are by this. Cost: O(nodes), and that of compiling
+    /// those that were not used yet.
+    pub fn pattern_bytes(&self) -> usize {
+        patterns::bytes(&self.nodes)
     }
 
     /// The keys of a list; none of any other node, or of a list without keys. Cost: O(1).

@@ -7,7 +7,7 @@ mod pattern;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{PATTERN_BYTES_MAX, PATTERN_TEXT_BYTES_MAX, PATTERN_WORK_MAX, Pattern, PatternError};
 
 /// Deepest nesting of unions and leafrefs.
 const NESTING_MAX: u32 = 32;

@@ -18,7 +18,7 @@ use crate::configs::{BACKOFF, Configs, PAGE_ROWS, Pending};
 use crate::error::{Kind, damaged};
 use crate::options::{check_limit, check_name};
 use crate::rows::{Mode, ModuleReference, SchemaSetRow};
-use crate::schemas::Source;
+use crate::schemas::{Source, memory_bytes};
 use crate::{Error, keys};
 
 /// How a schema set is to be.
@@ -79,7 +79,7 @@ impl Configs {
             modules: modules_of(&packed.schema),
         };
         self.store_schema_set((dataspace, name), &row, &packed.blobs).await?;
-        self.shared.schemas.put(&self.tenant, Arc::new(packed.schema), packed.schema_bytes);
+        self.shared.schemas.put(&self.tenant, Arc::new(packed.schema), packed.memory_bytes);
         Ok(info(name.to_owned(), row))
     }
 
@@ -370,7 +370,7 @@ impl Configs {
 /// Modules that were compiled and packed.
 struct Packed {
     schema: Schema,
-    schema_bytes: usize,
+    memory_bytes: usize,
     files: Vec<(Box<str>, u128)>,
     blobs: Vec<PackedBlob>,
 }
@@ -388,7 +388,8 @@ fn pack(files: &[YangFile], options: &CompileOptions) -> Result<Packed, Error> {
             blobs.push(PackedBlob::new(id, file.text.as_bytes())?);
         }
     }
-    Ok(Packed { schema, schema_bytes: encoded.len(), files: named, blobs })
+    let memory_bytes = memory_bytes(&schema, encoded.len());
+    Ok(Packed { schema, memory_bytes, files: named, blobs })
 }
 
 fn modules_of(schema: &Schema) -> Vec<ModuleReference> {

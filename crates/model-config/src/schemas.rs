@@ -14,7 +14,7 @@ use crate::Error;
 use crate::blobs::{BlobKind, Blobs};
 use crate::error::damaged;
 
-/// A compiled schema takes so many times its stored bytes in memory.
+/// A compiled schema takes so many times its stored bytes in memory, but for its patterns.
 const SCHEMA_FACTOR: usize = 4;
 /// What libyang makes of texts takes so many times their bytes.
 const STRICT_FACTOR: usize = 16;
@@ -110,10 +110,9 @@ impl Schemas {
         self.schemas.get((tenant.number(), hash))
     }
 
-    /// Takes up one that was just compiled.
-    pub(crate) fn put(&self, tenant: &Tenant, schema: Arc<Schema>, stored_bytes: usize) {
-        let (key, bytes) = ((tenant.number(), schema.hash), stored_bytes.saturating_mul(SCHEMA_FACTOR));
-        self.schemas.put(key, schema, bytes);
+    /// Takes up one that takes so many bytes, as [`memory_bytes`] reckons.
+    pub(crate) fn put(&self, tenant: &Tenant, schema: Arc<Schema>, bytes: usize) {
+        self.schemas.put((tenant.number(), schema.hash), schema, bytes);
     }
 
     /// A schema. Cost: a look-up; for one that is not in memory its stored form is read and decoded.
@@ -131,20 +130,27 @@ impl Schemas {
             return Ok(cached);
         }
         let stored = blobs.read((BlobKind::Schema, hash)).await?;
-        let bytes = stored.as_ref().map_or(0, Vec::len);
+        let decode = |stored: &[u8]| {
+            let schema = Schema::decode(stored).ok()?;
+            let bytes = memory_bytes(&schema, stored.len());
+            Some((schema, bytes))
+        };
         let decoded = match stored {
-            Some(stored) => self.lane.run(|| Schema::decode(&stored).ok()).await,
+            Some(stored) => self.lane.run(|| decode(&stored)).await,
             None => None,
         };
         let (schema, bytes) = match decoded {
-            Some(schema) => (schema, bytes),
+            Some(decoded) => decoded,
             None => {
                 let source = source().await?;
                 let (files, _) = read_files(blobs, &source).await?;
                 let options = CompileOptions { features: source.features };
-                let compiled = self.lane.run(|| compile(&files, &options)).await?;
-                let bytes = compiled.schema.encode().len();
-                (compiled.schema, bytes)
+                let compiled = self.lane.run(|| {
+                    let schema = compile(&files, &options)?.schema;
+                    let bytes = memory_bytes(&schema, schema.encode().len());
+                    Ok::<_, Error>((schema, bytes))
+                });
+                compiled.await?
             }
         };
         if schema.hash != hash {
@@ -184,6 +190,12 @@ impl Schemas {
     }
 }
 
+/// What a schema takes in memory, and its patterns with it, which this compiles: they take far more than their texts. Cost: as
+/// [`Schema::pattern_bytes`].
+pub(crate) fn memory_bytes(schema: &Schema, stored_bytes: usize) -> usize {
+    stored_bytes.saturating_mul(SCHEMA_FACTOR).saturating_add(schema.pattern_bytes())
+}
+
 /// The files of a schema set.
 pub(crate) async fn files_of(blobs: &Blobs, source: &Source) -> Result<Vec<YangFile>, Error> {
     Ok(read_files(blobs, source).await?.0)
@@ -205,6 +217,21 @@ async fn read_files(blobs: &Blobs, source: &Source) -> Result<(Vec<YangFile>, us
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn patterns_count() {
+        let schema = |type_: &str| {
+            let text = format!("module a {{ namespace urn:a; prefix a; leaf x {{ type string {type_} }} }}");
+            let files = [YangFile { name: "a.yang".into(), text: text.into() }];
+            compile(&files, &CompileOptions { features: Features::All }).unwrap().schema
+        };
+        let bytes = |schema: &Schema| memory_bytes(schema, schema.encode().len());
+        let (plain, restricted) = (schema(";"), schema("{ pattern 'a{2000}'; }"));
+        assert_eq!(bytes(&plain), SCHEMA_FACTOR * plain.encode().len());
+        assert!(bytes(&restricted) > bytes(&plain) + 100_000, "{}", bytes(&restricted));
+        let read = Schema::decode(&restricted.encode()).unwrap();
+        assert_eq!(bytes(&read), bytes(&restricted), "one that was read has not been used yet");
+    }
 
     #[test]
     fn the_least_used_goes() {

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use crate::schema::Schema;
 use crate::types::{Type, TypeKind};
 
-use super::{Kinds, Scalar};
+use super::{Kinds, Scalar, ValueRules};
 
 /// Characters of a value that an error shows.
 const SHOWN_MAX: usize = 80;
@@ -23,6 +23,29 @@ pub(super) fn scalar(scalar: Scalar<'_>) -> Box<str> {
         Scalar::Number(text) => text.chars().take(SHOWN_MAX).collect::<String>().into(),
         Scalar::Boolean(value) => value.to_string().into(),
         Scalar::Empty => "[null]".into(),
+    }
+}
+
+/// What would be right, and how long a value may be if patterns are not applied to this one because it is longer.
+pub(super) fn expected_of(scalar: Scalar<'_>, type_: &Type, rules: &ValueRules<'_>) -> String {
+    let mut out = expected(type_, rules.schema, rules.kinds);
+    let length = match scalar {
+        Scalar::Text(text) | Scalar::String(text) | Scalar::Number(text) => text.len(),
+        Scalar::Boolean(_) | Scalar::Empty => 0,
+    };
+    if let Some(max) = pattern_bytes_max(type_).filter(|max| length > *max) {
+        write!(out, "; patterns are applied to values of at most {max} bytes (PATTERN_WORK_MAX), this one has {length}")
+            .expect(WRITES);
+    }
+    out
+}
+
+/// The bytes of the longest value that all patterns of a type are applied to, if it has any.
+fn pattern_bytes_max(type_: &Type) -> Option<usize> {
+    match type_.resolved().kind() {
+        TypeKind::String { patterns, .. } => patterns.iter().map(|pattern| pattern.value_bytes_max()).min(),
+        TypeKind::Union(members) => members.iter().filter_map(pattern_bytes_max).min(),
+        _ => None,
     }
 }
 

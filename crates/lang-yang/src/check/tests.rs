@@ -383,3 +383,19 @@ fn numbers_of_json_are_written_out() {
     }
     long.check(Scalar::String("5.0"), &rules).expect_err("a text is taken as it is");
 }
+
+#[test]
+fn a_value_that_is_too_long_for_patterns_is_told_so() {
+    let type_ = Type::new(TypeKind::Union([integer(IntegerWidth::Int8), string_of("[a-z]+")].into()));
+    let long = "a".repeat(262_145);
+    let shown = message(&type_, Scalar::String(&long));
+    assert!(
+        shown.ends_with(
+            "; patterns are applied to values of at most 262144 bytes (PATTERN_WORK_MAX), this one has 262145"
+        ),
+        "{shown}"
+    );
+    check(&type_, &[(&long[1..], Some(&long[1..]))]);
+    assert!(!message(&type_, Scalar::String(&"A".repeat(100))).contains("PATTERN_WORK_MAX"));
+    check(&string(), &[(&long, Some(&long))]);
+}

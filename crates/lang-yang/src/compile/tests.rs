@@ -313,3 +313,36 @@ fn many_threads_compile_at_once() {
         }
     });
 }
+
+#[test]
+fn patterns_are_bounded_one_by_one_and_together() {
+    body_refused(
+        "leaf y { type string {\n pattern \"a{60000}\"; } }",
+        "a.yang, line 3: pattern \"a{60000}\": it compiles to more than 1048576 bytes",
+    );
+    // Of a type that nobody uses, and that no leaf has.
+    body_refused(
+        "\ntypedef y { type string {\n pattern \"a{60000}\"; } }",
+        "a.yang, line 4: pattern \"a{60000}\": it compiles to more than 1048576 bytes",
+    );
+    let patterns: String = (0..80)
+        .map(|number| format!("\nleaf l{number} {{ type string {{ pattern 'x{number}a{{4000}}'; }} }}"))
+        .collect();
+    body_refused(
+        &patterns,
+        "a.yang, line 67: with it the patterns of the modules compile to more than 33554432 bytes",
+    );
+    let others: String = (0..600)
+        .map(|number| format!("typedef t{number} {{ type string {{ pattern '{number}(?=x)'; }} }}\n"))
+        .collect();
+    body_refused(
+        &others,
+        "a.yang, line 514: with it the patterns of the modules compile to more than 33554432 bytes",
+    );
+    // One that is written often counts once.
+    let same: String = (0..80)
+        .map(|number| format!("leaf l{number} {{ type string {{ pattern 'xa{{4000}}'; }} }}"))
+        .collect();
+    let schema = schema_of(&[("a", &module("a", &same))], Features::All);
+    assert!((500_000..2_000_000).contains(&schema.pattern_bytes()), "{}", schema.pattern_bytes());
+}

@@ -215,21 +215,25 @@ fn identity_name(identity: &ffi::lysc_ident) -> Box<str> {
     }
 }
 
+/// Patterns by their texts, and whether they are inverted.
+pub(crate) type Patterns = HashMap<(Box<str>, bool), Arc<Pattern>>;
+
 /// Turns the types of a context into ours. Types that libyang shares are shared; patterns are shared by all.
 pub(crate) struct TypeReader<'a> {
     /// Positions of identities by `module:name`.
     identities: &'a dyn Fn(&str) -> Option<u32>,
     /// By their address in the context.
     types: HashMap<usize, Type>,
-    patterns: HashMap<(Box<str>, bool), Arc<Pattern>>,
+    patterns: Patterns,
 }
 
 impl<'a> TypeReader<'a> {
-    pub(crate) fn new(identities: &'a dyn Fn(&str) -> Option<u32>) -> Self {
-        Self { identities, types: HashMap::new(), patterns: HashMap::new() }
+    /// With patterns that are known already.
+    pub(crate) fn new(identities: &'a dyn Fn(&str) -> Option<u32>, patterns: Patterns) -> Self {
+        Self { identities, types: HashMap::new(), patterns }
     }
 
-    /// All patterns that were met.
+    /// All patterns that were met, and those that were known before.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &Arc<Pattern>> {
         self.patterns.values()
     }

@@ -8,8 +8,17 @@ use regex::{Regex, RegexBuilder};
 
 use super::blocks::block;
 
-/// Largest compiled form of a pattern, in bytes.
-const COMPILED_BYTES_MAX: usize = 16 << 20;
+/// Longest text of a pattern, in bytes.
+pub const PATTERN_TEXT_BYTES_MAX: usize = 8 << 10;
+/// Largest program that a pattern compiles to, in bytes.
+/// That of object identifiers in `ietf-yang-types` has more than half of it.
+pub const PATTERN_BYTES_MAX: usize = 1 << 20;
+/// Largest product of the bytes of a value and those of the program of a pattern that it must match: what a match costs.
+pub const PATTERN_WORK_MAX: usize = 1 << 30;
+/// Sizes of programs that are tried one after the other: which was large enough tells how large one is.
+const PROGRAM_BYTES: [usize; 5] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, PATTERN_BYTES_MAX];
+/// What matching may remember, in bytes, beside the program: at least, and at most.
+const MATCHER_BYTES: (usize, usize) = (64 << 10, 1 << 20);
 /// Deepest nesting of groups, and of character classes that are subtracted.
 const DEPTH_MAX: usize = 50;
 /// Letters that may begin a name in XML, with `:` and `_` (XML 1.0, production 4).
@@ -22,17 +31,31 @@ const NAME_MORE: &str = r"\-.0-9\x{B7}\x{300}-\x{36F}\x{203F}-\x{2040}";
 pub struct Pattern {
     text: Box<str>,
     is_inverted: bool,
-    regex: OnceLock<Option<Regex>>,
+    compiled: OnceLock<Option<Compiled>>,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    regex: Regex,
+    /// Of its program, at most.
+    bytes: usize,
 }
 
 /// A pattern that is not of XML Schema, or too large.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[error("pattern \"{pattern}\": {message}")]
+#[error("pattern \"{}\": {message}", shown(pattern))]
 pub struct PatternError {
     /// As it is written.
     pub pattern: Box<str>,
     /// What is wrong, and where.
     pub message: Box<str>,
+    /// Whether it is beyond a limit, and may be of XML Schema.
+    pub is_too_large: bool,
+}
+
+/// The beginning of a pattern, for errors.
+fn shown(pattern: &str) -> &str {
+    pattern.char_indices().nth(200).and_then(|(end, _)| pattern.get(..end)).unwrap_or(pattern)
 }
 
 impl Pattern {
@@ -40,7 +63,7 @@ impl Pattern {
     /// checked; see [`Pattern::compile`].
     #[must_use]
     pub fn new(text: &str, is_inverted: bool) -> Self {
-        Self { text: text.into(), is_inverted, regex: OnceLock::new() }
+        Self { text: text.into(), is_inverted, compiled: OnceLock::new() }
     }
 
     /// As its statement has it.
@@ -59,23 +82,51 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// What is not a regular expression of XML Schema, and what compiles to more than 16 MiB.
+    /// What is not a regular expression of XML Schema, and what is beyond [`PATTERN_TEXT_BYTES_MAX`] or [`PATTERN_BYTES_MAX`].
     pub fn compile(&self) -> Result<(), PatternError> {
-        if self.regex.get().is_some_and(Option::is_some) {
+        if self.compiled.get().is_some_and(Option::is_some) {
             return Ok(());
         }
-        let fails = |message: String| PatternError { pattern: self.text.clone(), message: message.into() };
-        let regex = build(&self.text).map_err(fails)?;
+        let fails = |refusal: Refusal| PatternError {
+            pattern: self.text.clone(),
+            message: refusal.message.into(),
+            is_too_large: refusal.is_too_large,
+        };
+        let compiled = build(&self.text).map_err(fails)?;
         // Who was faster compiled the same.
-        self.regex.set(Some(regex)).ok();
+        self.compiled.set(Some(compiled)).ok();
         Ok(())
     }
 
-    /// Whether a value is allowed by it. A pattern that cannot be compiled allows nothing. Cost: linear in the value.
+    /// Whether a value is allowed by it. A pattern that cannot be compiled allows nothing, and none a value that is longer than
+    /// [`Pattern::value_bytes_max`]. Cost: linear in the value and in the program, whose product is at most [`PATTERN_WORK_MAX`].
     #[must_use]
     pub fn allows(&self, value: &str) -> bool {
-        let regex = self.regex.get_or_init(|| build(&self.text).ok());
-        regex.as_ref().is_some_and(|regex| regex.is_match(value) != self.is_inverted)
+        self.compiled().is_some_and(|compiled| {
+            value.len() <= compiled.value_bytes_max() && compiled.regex.is_match(value) != self.is_inverted
+        })
+    }
+
+    /// The bytes of the longest value that it is applied to. Cost: O(1), once it is compiled.
+    #[must_use]
+    pub fn value_bytes_max(&self) -> usize {
+        self.compiled().map_or(usize::MAX, Compiled::value_bytes_max)
+    }
+
+    /// The bytes of its programs, at most: one that reads values from the front, and one from the back. Cost: O(1), once it is compiled.
+    #[must_use]
+    pub fn program_bytes(&self) -> usize {
+        self.compiled().map_or(0, |compiled| 2 * compiled.bytes)
+    }
+
+    /// Bytes that it takes with what one thread that matches remembers. Cost: O(1), once it is compiled.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        self.program_bytes() + self.compiled().map_or(0, |compiled| matcher_bytes(compiled.bytes))
+    }
+
+    fn compiled(&self) -> Option<&Compiled> {
+        self.compiled.get_or_init(|| build(&self.text).ok()).as_ref()
     }
 }
 
@@ -87,13 +138,46 @@ impl PartialEq for Pattern {
 
 impl Eq for Pattern {}
 
-fn build(pattern: &str) -> Result<Regex, String> {
-    let translated = translate(pattern)?;
-    RegexBuilder::new(&translated).size_limit(COMPILED_BYTES_MAX).build().map_err(|error| match error {
-        regex::Error::CompiledTooBig(_) => format!("it compiles to more than {COMPILED_BYTES_MAX} bytes"),
-        // Its other errors draw the translated text over several lines; the last says what is wrong.
-        error => error.to_string().lines().last().unwrap_or("not a regular expression").trim().to_owned(),
-    })
+impl Compiled {
+    fn value_bytes_max(&self) -> usize {
+        PATTERN_WORK_MAX / self.bytes
+    }
+}
+
+fn matcher_bytes(program_bytes: usize) -> usize {
+    let (least, most) = MATCHER_BYTES;
+    (4 * program_bytes).clamp(least, most)
+}
+
+/// Why a pattern is refused.
+struct Refusal {
+    message: String,
+    is_too_large: bool,
+}
+
+fn build(pattern: &str) -> Result<Compiled, Refusal> {
+    let too_large = |message: String| Refusal { message, is_too_large: true };
+    let wrong = |message: String| Refusal { message, is_too_large: false };
+    if pattern.len() > PATTERN_TEXT_BYTES_MAX {
+        let message = format!("its text has {} bytes, more than {PATTERN_TEXT_BYTES_MAX}", pattern.len());
+        return Err(too_large(message));
+    }
+    let translated = translate(pattern).map_err(wrong)?;
+    for bytes in PROGRAM_BYTES {
+        let mut builder = RegexBuilder::new(&translated);
+        match builder.size_limit(bytes).dfa_size_limit(matcher_bytes(bytes)).build() {
+            Ok(regex) => return Ok(Compiled { regex, bytes }),
+            Err(regex::Error::CompiledTooBig(_)) => {}
+            // Its other errors draw the translated text over several lines; the last says what is wrong.
+            Err(error) => {
+                let error = error.to_string();
+                return Err(wrong(
+                    error.lines().last().unwrap_or("not a regular expression").trim().to_owned(),
+                ));
+            }
+        }
+    }
+    Err(too_large(format!("it compiles to more than {PATTERN_BYTES_MAX} bytes")))
 }
 
 /// A pattern in the words of the `regex` crate, anchored at both ends.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use lang_yang::{
-    CompileOptions, Compiled, Features, Kinds, NodeId, NodeKind, Prefixes, Scalar, Schema, Strict, TypeKind,
-    ValueRules, YangFile, compile,
+    CompileOptions, Compiled, Features, Kinds, NodeId, NodeKind, Prefixes, Scalar, Schema, Strict, Type,
+    TypeKind, ValueRules, YangFile, compile,
 };
 
 /// The folder of published files; nothing if this machine has none and need not.
@@ -75,6 +75,22 @@ fn the_modules_of_rfc_8944_compile() {
         ]
     );
     assert_eq!(Schema::decode(&schema.encode()).unwrap(), schema);
+    // Far from what is allowed, and no value of theirs is too long for them.
+    assert!(schema.pattern_bytes() < 4 << 20, "{} bytes", schema.pattern_bytes());
+    for node in &schema.nodes {
+        let mut types: Vec<Type> = node.type_().into_iter().cloned().collect();
+        while let Some(type_) = types.pop() {
+            match type_.resolved().kind() {
+                TypeKind::String { patterns, .. } => {
+                    for pattern in patterns {
+                        assert!(pattern.value_bytes_max() >= 4 << 10, "{}", pattern.text());
+                    }
+                }
+                TypeKind::Union(members) => types.extend(members.iter().cloned()),
+                _ => {}
+            }
+        }
+    }
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn quantities_repeat_what_is_before_them() {
     refused("a|+", "nothing that \"+\" could repeat (character 3)");
     refused("a**", "nothing that \"*\" could repeat (character 3)");
     refused("a{x}", "a quantity is {n}, {n,} or {n,m} (character 3)");
-    refused("((((a{1000}){1000}){1000}){1000}){1000}", "it compiles to more than 16777216 bytes");
+    refused("((((a{1000}){1000}){1000}){1000}){1000}", "it compiles to more than 1048576 bytes");
 }
 
 #[test]
@@ -96,4 +96,24 @@ fn an_inverted_pattern_takes_what_it_does_not_match() {
     assert!(pattern.allows("abc"));
     assert!(!pattern.allows("xml-a"));
     assert!(!Pattern::new("(", true).allows("abc"), "one that cannot be compiled takes nothing");
+}
+
+#[test]
+fn what_a_pattern_takes_is_bounded() {
+    let small = Pattern::new("[a-z]+", false);
+    let large = Pattern::new("(a|b){1000}", false);
+    assert_eq!((small.program_bytes(), small.value_bytes_max()), (8 << 10, 256 << 10));
+    assert!(
+        large.program_bytes() > small.program_bytes() && large.value_bytes_max() < small.value_bytes_max()
+    );
+    assert!(large.memory_bytes() > large.program_bytes());
+    let (fits, long) = ("a".repeat(256 << 10), "a".repeat((256 << 10) + 1));
+    assert!(small.allows(&fits));
+    assert!(!small.allows(&long));
+    assert!(!Pattern::new("[0-9]+", true).allows(&long), "inverted ones are not applied either");
+    let error = Pattern::new(&"a?".repeat(5_000), false).compile().unwrap_err();
+    assert!(error.is_too_large);
+    assert_eq!(&*error.message, "its text has 10000 bytes, more than 8192");
+    assert!(Pattern::new("a{60000}", false).compile().unwrap_err().is_too_large);
+    assert!(!Pattern::new("(", false).compile().unwrap_err().is_too_large);
 }
