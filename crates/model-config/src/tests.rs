@@ -6,6 +6,7 @@ mod races;
 mod reads;
 mod schema_sets;
 mod versions;
+mod writes;
 
 use std::collections::HashSet;
 use std::time::Duration;

@@ -84,8 +84,9 @@ impl Anchor {
     ///
     /// [`Error::UnknownAnchor`], [`Error::UnknownVersion`], [`Error::Conflict`]; [`Error::Contention`]; if the store refuses.
     pub async fn roll_back(&self, to: VersionId, options: WriteOptions) -> Result<Written, Error> {
-        let mut attempts = BACKOFF.attempts();
+        let (mut queued, mut attempts) = (None, BACKOFF.attempts());
         while attempts.next().await {
+            self.queue(&attempts, &mut queued).await;
             let Some(fetched) = self.fetch(options).await? else { continue };
             self.kept(&fetched.row, Some(to))?;
             if to.0 == fetched.row.head {

@@ -8,9 +8,10 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use config::{Applied, ApplyError, Attempt, Edit, Fault, PageId, Pages, Root, Tree};
-use store::retry::unless_lost;
+use store::retry::{Attempts, unless_lost};
 use store::rows::Rows;
 use store::{Append, Commit, CommitWithAppends, Condition, Epoch, Row, Timestamp, Write, WriteId};
+use tokio::sync::MutexGuard;
 
 use crate::anchor::{Anchor, Dropping, NextVersion};
 use crate::anchors::number_of;
@@ -126,14 +127,9 @@ impl Anchor {
         edits: impl Fn(&Tree<'_>) -> Result<Cow<'e, [Edit]>, Refusal<E>>,
         options: WriteOptions,
     ) -> Result<Written, E> {
-        let locks = &self.configs().shared.retry_locks;
-        let lock = locks.of(&[self.dataspace().as_bytes(), self.name().as_bytes()]);
-        let mut guard = None;
-        let mut attempts = BACKOFF.attempts();
+        let (mut queued, mut attempts) = (None, BACKOFF.attempts());
         while attempts.next().await {
-            if guard.is_none() && (!attempts.is_first() || locks.is_queued(lock)) {
-                guard = Some(locks.lock(lock).await);
-            }
+            self.queue(&attempts, &mut queued).await;
             let Some(fetched) = self.fetch(options).await? else { continue };
             let write_id = self.configs().shared.write_ids.next();
             let Thought::Done(planned) = self.think(&fetched, &edits, write_id).await? else { continue };
@@ -146,6 +142,15 @@ impl Anchor {
             }
         }
         Err(Error::from(attempts.exhausted(format!("anchor '{}'", self.name()))).into())
+    }
+
+    /// Has a writer wait for others, if it lost to one, or others wait: it holds the lock from then on.
+    pub(crate) async fn queue<'l>(&'l self, attempts: &Attempts, queued: &mut Option<MutexGuard<'l, ()>>) {
+        let locks = &self.configs().shared.retry_locks;
+        let lock = locks.of(&[self.dataspace().as_bytes(), self.name().as_bytes()]);
+        if queued.is_none() && (!attempts.is_first() || locks.is_queued(lock)) {
+            *queued = Some(locks.lock(lock).await);
+        }
     }
 
     /// The newest version; `None` if it was superseded while it was read.
@@ -264,9 +269,9 @@ impl Anchor {
         let bytes = usize::try_from(planned.root.bytes()).unwrap_or(usize::MAX);
         let limit = ("tree_bytes_max", self.configs().options().tree_bytes_max);
         check_limit(|| format!("bytes of the tree of anchor '{}'", self.name()), limit, bytes)?;
-        let cache = &self.configs().shared.pages;
         if self.mode() == Mode::Strict {
-            cache.insert_written(&planned.pages);
+            // They are not stored yet: whatever the cache drops, the check finds them.
+            fetched.reading.pages().pin_written(&planned.pages);
             if !self.check_all(&fetched, &planned.root).await? {
                 return Ok(None);
             }
@@ -286,7 +291,7 @@ impl Anchor {
         if unless_lost(store.append_then_commit(commit).await)?.is_none() {
             return Ok(None);
         }
-        cache.insert_written(&planned.pages);
+        self.configs().shared.pages.insert_written(&planned.pages);
         let before = fetched.reading.version();
         Ok(Some(Written { before, version: VersionId(before.0 + 1), at }))
     }
