@@ -67,6 +67,17 @@ impl DiffFault {
     }
 }
 
+/// What a part of the way through two trees came to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Walked {
+    /// A difference.
+    Found(Difference),
+    /// Nothing yet: there is more to look at.
+    More,
+    /// There is nothing more.
+    End,
+}
+
 /// Differences of two trees, one after the other. After a fault was served, it goes on where it was.
 #[derive(Debug)]
 pub struct Diff<'a> {
@@ -107,10 +118,26 @@ impl Diff<'_> {
     #[expect(clippy::should_implement_trait, reason = "it may fail, and goes on then: no iterator does")]
     pub fn next(&mut self) -> Result<Option<Difference>, DiffFault> {
         loop {
-            if let Some(found) = self.found.pop_front() {
-                return Ok(Some(found));
+            match self.walk(usize::MAX)? {
+                Walked::Found(found) => return Ok(Some(found)),
+                Walked::More => {}
+                Walked::End => return Ok(None),
             }
-            let Some(walk) = self.walks.last_mut() else { return Ok(None) };
+        }
+    }
+
+    /// The same, in so many steps at most: for who rests now and then, and lets go of pages. A step looks at an entry or a page of each
+    /// tree.
+    ///
+    /// # Errors
+    ///
+    /// As [`Diff::next`].
+    pub fn walk(&mut self, steps_max: usize) -> Result<Walked, DiffFault> {
+        for _ in 0..steps_max {
+            if let Some(found) = self.found.pop_front() {
+                return Ok(Walked::Found(found));
+            }
+            let Some(walk) = self.walks.last_mut() else { return Ok(Walked::End) };
             walk.old.look().map_err(DiffFault::Old)?;
             walk.new.look().map_err(DiffFault::New)?;
             if matches!((&walk.old.state, &walk.new.state), (State::End, State::End)) {
@@ -119,6 +146,7 @@ impl Diff<'_> {
             }
             self.step()?;
         }
+        Ok(Walked::More)
     }
 
     fn step(&mut self) -> Result<(), DiffFault> {

@@ -43,7 +43,7 @@ pub use apply::{apply, apply_with};
 pub use cache::{Fault, PageCache, Pages};
 pub use cursor::Cursor;
 pub use depth::Depth;
-pub use diff::{Diff, DiffFault, Difference, diff};
+pub use diff::{Diff, DiffFault, Difference, Walked, diff};
 pub use edit::{Applied, ApplyError, Changes, Edit, LeafLists, MergeOptions, Place, Position};
 pub use find::{Step, StepAt};
 pub use label::{Label, LabelStep};

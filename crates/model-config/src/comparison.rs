@@ -1,6 +1,6 @@
 //! What two versions of an anchor differ in.
 
-use config::{DiffFault, Difference, Label, diff};
+use config::{DiffFault, Difference, Label, Walked, diff};
 use store::{Deadline, LimitExceeded, Pace};
 
 use crate::Error;
@@ -9,8 +9,10 @@ use crate::changes::Action;
 use crate::reading::Reading;
 use crate::version::VersionId;
 
-/// The steps that a difference counts as: it is found by some look-ups.
-const STEPS: usize = 16;
+/// Entries and pages that are looked at before it is asked whether to rest.
+const WALK_STEPS: usize = 32;
+/// The steps that these count as, whether or not a difference is found by then.
+const STEPS: usize = 64;
 
 /// A place at which two versions differ.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,7 +25,8 @@ pub struct VersionDifference {
 
 impl Anchor {
     /// At which containers and list entries two versions differ, at most so many; of what was added or removed with all below the
-    /// topmost one. Cost: what was changed between them, for pages that both share are passed over.
+    /// topmost one. Cost: what was changed between them, for pages that both share are passed over. Others run meanwhile, and few pages
+    /// are held at once.
     ///
     /// # Errors
     ///
@@ -38,29 +41,32 @@ impl Anchor {
         let (mut found, mut pace) = (Vec::new(), Pace::new(deadline));
         let mut differences = diff(old.tree(), new.tree(), &Label::top());
         loop {
-            let difference = match differences.next() {
-                Ok(None) => return Ok(found),
-                Ok(Some(difference)) => difference,
-                Err(DiffFault::Old(fault)) => {
-                    old.load(&fault).await?;
-                    continue;
+            match differences.walk(WALK_STEPS) {
+                Ok(Walked::End) => return Ok(found),
+                Ok(Walked::More) => {}
+                Ok(Walked::Found(difference)) => {
+                    check_count(found.len(), differences_max)?;
+                    found.push(named((&old, &new), difference).await?);
                 }
-                Err(DiffFault::New(fault)) => {
-                    new.load(&fault).await?;
-                    continue;
-                }
-            };
-            if found.len() >= differences_max {
-                let (max, got) = (differences_max as u64, (differences_max as u64).saturating_add(1));
-                let limit = LimitExceeded { name: "differences_max", max, got };
-                return Err(Error::Limit { what: "differences of two versions".into(), limit });
+                Err(DiffFault::Old(fault)) => old.load(&fault).await?,
+                Err(DiffFault::New(fault)) => new.load(&fault).await?,
             }
-            found.push(named((&old, &new), difference).await?);
             if !pace.spend(STEPS) || pace.is_tired() {
+                old.let_go();
                 new.rest(&mut pace).await?;
             }
         }
     }
+}
+
+/// Refuses one difference more than may be.
+fn check_count(found: usize, differences_max: usize) -> Result<(), Error> {
+    if found < differences_max {
+        return Ok(());
+    }
+    let (max, got) = (differences_max as u64, (differences_max as u64).saturating_add(1));
+    let limit = LimitExceeded { name: "differences_max", max, got };
+    Err(Error::Limit { what: "differences of two versions".into(), limit })
 }
 
 /// The difference with the path of its entry.

@@ -9,8 +9,8 @@ use parking_lot::RwLock;
 use store::retry::{RetryBackoff, RetryLocks, unless_lost};
 use store::rows::Pages;
 use store::{
-    Clock, Commit, Condition, Lane, Partition, Row, Store, Tenant, TenantCreation, TenantName, Tenants,
-    Timestamp, WorkQueue, Write, WriteIds,
+    Clock, Commit, CommitWithAppends, Condition, Lane, Partition, Row, Store, Tenant, TenantCreation,
+    TenantName, Tenants, Timestamp, WorkQueue, Write, WriteIds,
 };
 
 use crate::error::{Kind, damaged};
@@ -53,6 +53,9 @@ pub(crate) struct Shared {
     /// Over how many buckets the anchors of a tenant are spread, by its number: it never changes.
     buckets: RwLock<HashMap<u32, u32>>,
 }
+
+/// Of what a commit takes, the part that is left free before something is appended in a batch of its own.
+const SPARE_PART: usize = 16;
 
 /// A dataspace.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -322,6 +325,16 @@ impl Configs {
     pub(crate) async fn commit(&self, pending: Pending) -> Result<bool, Error> {
         let commit = self.catalogue_commit(pending);
         Ok(unless_lost(self.shared.store.commit_known(commit).await)?.is_some())
+    }
+
+    /// Whether rows may be left behind where a writer dies, or loses: those that do not go in one batch with their commit.
+    pub(crate) fn leaves_rows(&self, commit: &CommitWithAppends) -> bool {
+        let limits = self.shared.store.limits();
+        let of_row = |(key, value): &(Bytes, Bytes)| key.len() + value.len();
+        let rows = || commit.appends.iter().flat_map(|append| &append.rows);
+        let bytes = rows().map(of_row).sum::<usize>() + commit.commit.bytes();
+        let most = limits.commit_bytes - limits.commit_bytes / SPARE_PART;
+        !commit.appends.is_empty() && (bytes > most || rows().count() > limits.good_rows)
     }
 
     pub(crate) fn catalogue_commit(&self, pending: Pending) -> Commit {

@@ -221,10 +221,15 @@ impl Reading {
     /// [`Error::TimedOut`].
     pub async fn rest(&self, pace: &mut Pace) -> Result<(), Error> {
         pace.check()?;
-        self.pages.release();
+        self.let_go();
         store::rest().await;
         pace.rest();
         Ok(())
+    }
+
+    /// Lets go of pages that were read.
+    pub(crate) fn let_go(&self) {
+        self.pages.release();
     }
 
     /// Loads all pages of the tree that are not in memory, for who is about to read all of it at once. They stay until

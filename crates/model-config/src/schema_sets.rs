@@ -113,6 +113,11 @@ impl Configs {
             ];
             let commit = self.catalogue_commit(Pending { conditions, writes, reclaims: false });
             let commit = CommitWithAppends { appends, epoch, commit, lets_go: Vec::new() };
+            if self.leaves_rows(&commit) {
+                // Before there are any, and in this epoch: who finds the note begins a new one, and what comes later is refused.
+                let writes = vec![Write::PutStamped(keys::left_texts(), bytes::Bytes::new())];
+                self.commit(Pending { writes, ..Pending::default() }).await?;
+            }
             if unless_lost(self.shared.store.append_then_commit(commit).await)?.is_some() {
                 return Ok(());
             }
@@ -286,7 +291,7 @@ impl Configs {
         Ok(removed)
     }
 
-    /// Whether a schema set was removed since texts were swept.
+    /// Whether a schema set was removed, or texts went ahead of one, since texts were swept.
     pub(crate) async fn has_left_texts(&self) -> Result<bool, Error> {
         Ok(self.row(&keys::left_texts()).await?.is_some())
     }

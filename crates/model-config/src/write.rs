@@ -26,8 +26,6 @@ use crate::{Error, keys, strict};
 
 /// The part of what an append may take that is made full use of.
 const APPEND_PART: usize = 2;
-/// Of what a commit takes, the part that is left free before something is appended in a batch of its own.
-const SPARE_PART: usize = 16;
 /// A change of more nodes is worked out in a slot for long work.
 const NODES_AT_ONCE: usize = 1_000;
 
@@ -283,7 +281,7 @@ impl Anchor {
         let next = NextVersion { at, superseded: &planned.superseded };
         let Some(dropping) = self.dropping(&fetched.row, Some(next)).await? else { return Ok(None) };
         let commit = self.commit(&fetched, &planned, (write_id, at, options.observed), dropping);
-        if self.leaves_pages(&commit) && !fetched.row.is_untidy {
+        if self.configs().leaves_rows(&commit) && !fetched.row.is_untidy {
             self.note_untidy(&fetched).await?;
             return Ok(None);
         }
@@ -375,16 +373,6 @@ impl Anchor {
             }
         }
         appends
-    }
-
-    /// Whether pages may be left behind where a writer dies, or loses: those that do not go in one batch with their commit.
-    fn leaves_pages(&self, commit: &CommitWithAppends) -> bool {
-        let limits = self.configs().store().limits();
-        let of_row = |(key, value): &(Bytes, Bytes)| key.len() + value.len();
-        let rows = || commit.appends.iter().flat_map(|append| &append.rows);
-        let bytes = rows().map(of_row).sum::<usize>() + commit.commit.bytes();
-        let most = limits.commit_bytes - limits.commit_bytes / SPARE_PART;
-        !commit.appends.is_empty() && (bytes > most || rows().count() > limits.good_rows)
     }
 
     /// Says of an anchor that there may be pages which no version has, before there are.

@@ -141,6 +141,49 @@ fn removals_and_creations_that_end_at_any_step_are_done_again() {
     }
 }
 
+#[test]
+fn texts_of_schema_sets_that_never_came_about_go() {
+    let mut random = StdRng::seed_from_u64(7);
+    let noise: String = (0..3 << 20).map(|_| char::from(random.random_range(b' '..b'~'))).collect();
+    let files = files(&SHOP.replacen(
+        "revision",
+        &format!("description '{}'; revision", noise.replace('\'', "_")),
+        1,
+    ));
+    let mut left = 0;
+    for seed in store::testing::seeds(32) {
+        run(async {
+            let store = store::testing::hostile(clock(), seed);
+            let configs = Configs::new(store.clone(), clock(), options(2));
+            configs.create_dataspace("d").await.unwrap();
+            // Some end before their appends, some after their commit.
+            const STEPS_MAX: usize = 40;
+            let made = configs.create_schema_set("d", "s", &files, schema_set_options(Mode::Lenient));
+            let made = killed(made, StdRng::seed_from_u64(seed).random_range(1..STEPS_MAX)).await;
+            assert!(!matches!(made, Some(Err(_))), "{made:?}");
+            // Whoever comes next.
+            let other = Configs::new(store.beside(), clock(), options(2));
+            if other.schema_set("d", "s").await.is_ok() {
+                return;
+            }
+            left += u32::from(text_rows(&other).await > 0);
+            tidy(&other).await;
+            assert_eq!(text_rows(&other).await, 0, "seed {seed}");
+        });
+    }
+    assert!(left > 0, "some ended between their appends and their commit");
+}
+
+/// Rows of texts and compiled schemas.
+async fn text_rows(configs: &Configs) -> usize {
+    let partition = keys::blobs(configs.tenant());
+    let (mut rows, mut pages) = (0, RowPages::new(configs.store(), &partition, keys::all_blobs(), 1_000));
+    while let Some(page) = pages.next().await.unwrap() {
+        rows += page.len();
+    }
+    rows
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_acknowledged_is_there_when_the_store_is_opened_again() {
     let folder = tempfile::tempdir().unwrap();

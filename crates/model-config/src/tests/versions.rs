@@ -245,3 +245,21 @@ async fn limits_are_named() {
     }
     assert_eq!(anchor.version().await.unwrap(), VersionId(0));
 }
+
+/// What a roll-back writes anew is the same, in pages of its own: all of it is looked at, and nothing is found.
+#[tokio::test]
+async fn versions_that_are_the_same_are_compared_within_limits() {
+    let no_cache = ConfigOptions { page_cache_bytes: 0, ..options(1) };
+    let configs = Configs::new(store::testing::memory(clock()), clock(), no_cache);
+    make(&configs, Mode::Lenient).await;
+    let anchor = anchor_with(&configs, "a", &large(3_000, 100)).await;
+    write(&anchor, Edit::Delete { entry: Place::Label(Label::top()) }).await;
+    anchor.roll_back(VersionId(1), WriteOptions::default()).await.unwrap();
+    let versions = (VersionId(1), VersionId(3));
+    assert_eq!(anchor.diff(versions, 10, Deadline::default()).await.unwrap(), []);
+    let late = anchor.diff(versions, 10, Deadline::after_looks(1)).await;
+    assert!(matches!(late, Err(Error::TimedOut(_))), "{late:?}");
+    write(&anchor, set_count(anchor.schema(), "i2999", -1)).await;
+    let found = anchor.diff((VersionId(1), VersionId(4)), 10, Deadline::default()).await.unwrap();
+    assert_eq!(found.iter().map(|one| &*one.path).collect::<Vec<_>>(), ["/shop/item[@name='i2999']"]);
+}
