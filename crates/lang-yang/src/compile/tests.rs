@@ -346,3 +346,32 @@ fn patterns_are_bounded_one_by_one_and_together() {
     let schema = schema_of(&[("a", &module("a", &same))], Features::All);
     assert!((500_000..2_000_000).contains(&schema.pattern_bytes()), "{}", schema.pattern_bytes());
 }
+
+#[test]
+fn what_is_as_deep_as_it_may_be_ends_well() {
+    let groupings: String = (1..190)
+        .map(|level| format!("grouping g{level} {{ container c {{ uses g{}; }} }}\n", level - 1))
+        .collect();
+    let nodes = format!("grouping g0 {{ leaf x {{ type int8; }} }}\n{groupings} uses g189;");
+    let typedefs: String = (1..190)
+        .map(|level| format!("typedef t{level} {{ type union {{ type t{}; type string; }} }}\n", level - 1))
+        .collect();
+    let types = format!("typedef t0 {{ type int8; }} {typedefs} leaf y {{ type t189; }}");
+    let schema = schema_of(&[("a", &module("a", &format!("{nodes} {types}")))], Features::All);
+    assert_eq!(schema.nodes.len(), 191);
+    let nested = |level: usize, inside: &str| {
+        format!("grouping g{level} {{ {} {inside} {} }}\n", "container c {".repeat(95), "}".repeat(95))
+    };
+    let groupings: String = (1..4).map(|level| nested(level, &format!("uses g{};", level - 1))).collect();
+    let text = module("a", &format!("{} {groupings} uses g3;", nested(0, "leaf x { type int8; }")));
+    let error = compile(&[file("a.yang", &text)], &OPTIONS).unwrap_err().to_string();
+    assert!(error.ends_with("c: nodes nest deeper than 200"), "{error}");
+}
+
+#[test]
+fn the_longest_chain_of_identities_compiles() {
+    let chain: String = (0..630).map(|at| format!("identity i{at} {{ base i{}; }}\n", at + 1)).collect();
+    let schema = schema_of(&[("a", &module("a", &format!("{chain} identity i630;")))], Features::All);
+    let first = schema.identity_named("a", "i0").unwrap();
+    assert_eq!(schema.identities[first as usize].1.len(), 630);
+}
