@@ -98,7 +98,8 @@ impl Selection {
     /// Joins what the last query selected with what the one above selects.
     fn close(&mut self, wanted: &Wanted, operator: Operator) -> Selected {
         let Open { own, selected, .. } = self.open.pop().expect("one is open");
-        let selected = selected.unwrap_or_default();
+        let selected =
+            selected.expect("only queries with conditions are opened, and at least one was joined");
         let above = self.last_of(wanted);
         let Some(open) = self.open.last_mut() else { return Selected::All(selected) };
         let is_none = selected.is_empty() && operator == Operator::And;
