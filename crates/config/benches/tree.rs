@@ -200,7 +200,6 @@ fn series(out: &mut impl Write, bench: &Bench) -> io::Result<()> {
         let applied = bench.apply(&root, &edit, 1_000 + u64::from(number));
         bench.pages.cache().insert_written(&applied.pages);
         written += bytes(&applied);
-        applied.superseded.iter().for_each(|id| bench.pages.cache().remove(*id));
         bench.pages.release();
         root = applied.root;
         if number == 0 {

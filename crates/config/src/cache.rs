@@ -11,11 +11,11 @@ use store::wire::Malformed;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::fits::check_page;
-use crate::page::{Page, PageId};
+use crate::page::{Page, PageId, VALUES_SHARE};
 
 /// Parts of the cache, each with a lock of its own.
 const SHARDS: usize = 16;
-/// What a cached page costs beside its bytes.
+/// What a cached page costs beside its bytes and the values that a search may note of it.
 const ENTRY_BYTES: usize = 160;
 
 /// Pages that are not in memory: load them, give them to [`Pages::insert`], and call again. All of them are needed, or will be soon.
@@ -66,14 +66,6 @@ impl PageCache {
         }
     }
 
-    /// Drops a page, if it is there.
-    pub fn remove(&self, id: PageId) {
-        let mut shard = self.shard(id).lock();
-        if let Some(page) = shard.pages.pop(&id) {
-            shard.bytes -= cost(&page);
-        }
-    }
-
     /// Whether a page is there. Cost: O(1), a lock of its shard.
     pub fn contains(&self, id: PageId) -> bool {
         self.shard(id).lock().pages.contains(&id)
@@ -107,8 +99,7 @@ impl PageCache {
 }
 
 fn cost(page: &Page) -> usize {
-    // A sixteenth for the values that a search may note.
-    page.bytes().len() + page.bytes().len() / 16 + ENTRY_BYTES
+    page.bytes().len() + page.bytes().len() / VALUES_SHARE + ENTRY_BYTES
 }
 
 /// What one read or write sees of pages: the cache, and every page that it has used so far, whatever the cache drops meanwhile.
@@ -182,7 +173,7 @@ impl Pages {
 
 #[cfg(test)]
 mod tests {
-    use super::{ENTRY_BYTES, Page, PageCache, Pages, SHARDS};
+    use super::{ENTRY_BYTES, Page, PageCache, Pages, SHARDS, VALUES_SHARE};
     use crate::page::{Attempt, PageBuilder, PageId, PageKind};
     use lang_yang::testing::SchemaBuilder;
     use std::sync::Arc;
@@ -195,7 +186,7 @@ mod tests {
     fn a_cache_is_bounded_and_a_read_keeps_what_it_used() {
         let (schema, bytes) =
             (SchemaBuilder::new("m", "m").build(), PageBuilder::new(PageKind::Leaf).finish());
-        let page_bytes = bytes.len() + bytes.len() / 16 + ENTRY_BYTES;
+        let page_bytes = bytes.len() + bytes.len() / VALUES_SHARE + ENTRY_BYTES;
         let cache = Arc::new(PageCache::new(SHARDS * page_bytes * 2));
         let pages = Pages::new(Arc::clone(&cache));
         for number in 0..1_000 {
@@ -205,8 +196,6 @@ mod tests {
         assert!(pages.get(id(0)).is_some() && !cache.contains(id(0)), "the read holds on to it");
         pages.release();
         assert!(!pages.contains(id(0)) && pages.get(id(999)).is_some());
-        cache.remove(id(999));
-        assert!(!cache.contains(id(999)) && pages.contains(id(999)));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) use build::{PageBuilder, overflow_page};
 pub(crate) use entries::{Child, Content, Entries};
 pub use id::{Attempt, PageId};
 pub(crate) use summary::Summary;
-pub(crate) use values::{ValueDemand, ValueSet, value_hash};
+pub(crate) use values::{VALUES_SHARE, ValueDemand, ValueSet, value_hash};
 
 use crate::label::NO_LABEL;
 use crate::order::Order;

@@ -14,7 +14,7 @@ use crate::tree::{Key, Tree};
 /// Pages that a scan asks for at once: those that it will need next.
 const READ_AHEAD_PAGES: usize = 64;
 /// Pages that are passed over in a row for their values.
-const PASSED_AT_ONCE: u64 = 256;
+pub(crate) const PASSED_AT_ONCE: u64 = 256;
 
 /// What is left to be done before the scan is at an entry.
 #[derive(Clone, Debug)]
@@ -285,7 +285,6 @@ impl<'a> Scan<'a> {
         self.only.is_none_or(|only| child.summary.meets(only))
     }
 
-    /// The page that the lowest interior page is at.
     /// Whether a page may have what is looked for. Of many that have nothing in a row one is looked through all the same, so that
     /// whoever scans gets a turn.
     fn may_meet_demand(&mut self, page: &Page) -> bool {
@@ -299,6 +298,7 @@ impl<'a> Scan<'a> {
         self.passed.is_multiple_of(PASSED_AT_ONCE)
     }
 
+    /// The page that the lowest interior page is at.
     fn page_below(&self) -> Result<Page, Fault> {
         let entries = self.interior.last().expect("a page below is of an interior page");
         let child = entries.child();

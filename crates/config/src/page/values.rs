@@ -7,8 +7,13 @@ use crate::label::NO_LABEL;
 use crate::page::{Content, Page};
 use crate::record::RawLeaves;
 
-/// Bits of a value, at least: with [`PROBES`] of them set, one of a hundred values that are not there seems to be.
+/// Bits of a value: with [`PROBES`] of them set, one of a hundred values that are not there seems to be.
 const VALUE_BITS: usize = 10;
+/// A set has at most this part of the bytes of its page: where values are many and short, each has fewer bits.
+pub(crate) const VALUES_SHARE: usize = 8;
+/// But for a few bytes, of a page of few values.
+const WORDS_MIN: usize = 2;
+const WORD_BYTES: usize = size_of::<u64>();
 const PROBES: u64 = 4;
 
 /// A set of values that may say yes too often, never no.
@@ -47,7 +52,9 @@ impl ValueSet {
         }
         hashes.sort_unstable();
         hashes.dedup();
-        let words = (hashes.len() * VALUE_BITS).div_ceil(64).next_power_of_two();
+        let wanted = (hashes.len() * VALUE_BITS).div_ceil(64).next_power_of_two();
+        let most = (page.bytes().len() / VALUES_SHARE / WORD_BYTES).checked_ilog2().map_or(1, |log| 1 << log);
+        let words = wanted.min(most.max(WORDS_MIN));
         let mut set = Self { words: vec![0; words].into() };
         hashes.into_iter().for_each(|hash| set.add(hash));
         set
@@ -89,7 +96,7 @@ impl ValueDemand {
 mod tests {
     use lang_yang::ValueKind;
 
-    use super::{ValueDemand, value_hash};
+    use super::{VALUES_SHARE, ValueDemand, WORD_BYTES, value_hash};
     use crate::label::NO_LABEL;
     use crate::page::{Content, Page, PageBuilder, PageKind};
     use crate::record::{ValueRef, put_leaf};
@@ -126,6 +133,26 @@ mod tests {
                 (0..count).filter(|at| set.may_have(value_hash(SLOT + 1, &format!("value {at}"))));
             assert!(of_other_leaf.count() <= count / 10);
         }
+    }
+
+    #[test]
+    fn a_set_of_many_short_values_is_small_and_has_them_all() {
+        let mut builder = PageBuilder::new(PageKind::Leaf);
+        let texts: Vec<String> = (0..2_000).map(|number| format!("{number:x}")).collect();
+        for (number, texts) in (1_u8..).zip(texts.chunks(100)) {
+            let mut record = Vec::new();
+            let values = texts.iter().map(|text| ValueRef { kind: ValueKind::Text, text });
+            put_leaf(&mut record, SLOT, values);
+            builder.push(&[1, number], Content::Value(&record));
+        }
+        let page = Page::trusted(builder.finish()).unwrap();
+        let set = page.values();
+        assert!(
+            page.bytes().len() < 12_000 && set.words.len() * WORD_BYTES <= page.bytes().len() / VALUES_SHARE
+        );
+        assert!(texts.iter().all(|text| set.may_have(value_hash(SLOT, text))));
+        let others = (0..10_000).filter(|number| set.may_have(value_hash(SLOT, &format!("other {number}"))));
+        assert!(others.count() < 3_000);
     }
 
     #[test]

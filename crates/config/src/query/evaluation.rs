@@ -21,6 +21,7 @@ impl Evaluation {
         Self {
             query,
             results_max,
+            labels_max: results_max,
             searches,
             search: Vec::new(),
             frames: Vec::new(),
@@ -34,7 +35,9 @@ impl Evaluation {
         }
     }
 
-    /// Goes on, for at most so many steps: entries looked at and keys looked up. Always with the same version of the tree.
+    /// Goes on, for about so many steps: entries looked at and keys looked up; a page that is passed over for its values counts as
+    /// some. It ends behind the entry that takes the last of them, before which some hundred pages may be passed over. Always
+    /// with the same version of the tree.
     ///
     /// # Errors
     ///
@@ -44,7 +47,7 @@ impl Evaluation {
         Runner::new(self, *tree, steps_end).run()
     }
 
-    /// How many entries were looked at and keys looked up so far.
+    /// How many steps were taken so far.
     pub fn steps(&self) -> u64 {
         self.steps
     }

@@ -19,7 +19,7 @@ use crate::record::Record;
 use crate::{Fault, Tree};
 
 /// Steps that a page counts as that is passed over for its values.
-const STEPS_OF_PAGE: u64 = 32;
+pub(super) const STEPS_OF_PAGE: u64 = 32;
 
 /// An evaluation with the tree that it is run on for a while.
 pub(super) struct Runner<'r, 't> {
@@ -54,7 +54,7 @@ impl<'r, 't> Runner<'r, 't> {
     pub(super) fn run(&mut self) -> Result<Progress, Fault> {
         let query = Arc::clone(&self.evaluation.query);
         loop {
-            if self.evaluation.found() > self.evaluation.results_max {
+            if self.evaluation.has_too_many() {
                 return Ok(Progress::TooMany);
             }
             match self.evaluation.phase {
@@ -89,8 +89,8 @@ impl<'r, 't> Runner<'r, 't> {
         let has_top = query.has_top && self.tree.record(&top)?.is_some();
         let evaluation = &mut *self.evaluation;
         evaluation.labels.extend(has_top.then_some(top));
-        evaluation.labels.sort_unstable();
-        evaluation.labels.dedup();
+        evaluation.sort_labels();
+        evaluation.labels_max = evaluation.results_max;
         let reads = evaluation.query.attribute.is_some() && !evaluation.is_inline;
         evaluation.phase = if reads { Phase::Values } else { Phase::Done };
         Ok(())

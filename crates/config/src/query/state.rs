@@ -13,6 +13,8 @@ use crate::label::Label;
 pub struct Evaluation {
     pub(super) query: Arc<Query>,
     pub(super) results_max: usize,
+    /// How many labels there may be before it is looked how many differ: several targets may find the same.
+    pub(super) labels_max: usize,
     /// What is still to be searched, the next one last: positions among the targets of the query. Several at once only if one
     /// cursor from the top finds them all.
     pub(super) searches: Vec<Vec<usize>>,
@@ -90,8 +92,23 @@ pub(super) enum Source {
 }
 
 impl Evaluation {
-    /// How many results there are so far.
-    pub(super) fn found(&self) -> usize {
-        self.labels.len().max(self.values.len())
+    /// Whether there are more results than are allowed. Cost: O(1), but for a sort of the labels after each time that half as many
+    /// were added as are allowed.
+    pub(super) fn has_too_many(&mut self) -> bool {
+        if self.values.len() > self.results_max {
+            return true;
+        }
+        if self.labels.len() <= self.labels_max {
+            return false;
+        }
+        self.sort_labels();
+        self.labels_max = self.results_max.max(self.labels.len().saturating_add(self.results_max / 2));
+        self.labels.len() > self.results_max
+    }
+
+    /// Puts the labels in order, each once.
+    pub(super) fn sort_labels(&mut self) {
+        self.labels.sort_unstable();
+        self.labels.dedup();
     }
 }

@@ -1,5 +1,6 @@
 mod composite;
 mod oracle;
+mod paced;
 mod random;
 
 use std::sync::Arc;
@@ -136,6 +137,12 @@ fn steps_and_results_are_bounded() {
     assert_eq!(enough.steps(), 1);
     assert_eq!(enough.run(&tree, u64::MAX), Ok(Progress::Done));
     assert_eq!(enough.run(&tree, u64::MAX), Ok(Progress::Done));
+    // What several targets find is one result.
+    let mut same = Evaluation::new(query("//meta/ancestor::shop"), 1);
+    assert_eq!(same.run(&tree, u64::MAX), Ok(Progress::Done));
+    assert!(matches!(same.into_answer(), Answer::Entries(labels) if labels.len() == 1));
+    let mut two = Evaluation::new(query("//meta/ancestor::book"), 1);
+    assert_eq!(two.run(&tree, u64::MAX), Ok(Progress::TooMany));
     // A key is looked up, siblings are not gone through; what no schema node can be takes no step.
     let mut keyed = Evaluation::new(query("/shop/category[@code='b']"), 5);
     assert_eq!(keyed.run(&tree, u64::MAX), Ok(Progress::Done));
