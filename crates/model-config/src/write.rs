@@ -8,10 +8,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use config::{Applied, ApplyError, Attempt, Edit, Fault, PageId, Pages, Root, Tree};
-use store::retry::{Attempts, unless_lost};
+use store::retry::{Attempts, RetryGuard, unless_lost};
 use store::rows::Rows;
 use store::{Append, Commit, CommitWithAppends, Condition, Epoch, Row, Timestamp, Write, WriteId};
-use tokio::sync::MutexGuard;
 
 use crate::anchor::{Anchor, Dropping, NextVersion};
 use crate::anchors::number_of;
@@ -143,7 +142,7 @@ impl Anchor {
     }
 
     /// Has a writer wait for others, if it lost to one, or others wait: it holds the lock from then on.
-    pub(crate) async fn queue<'l>(&'l self, attempts: &Attempts, queued: &mut Option<MutexGuard<'l, ()>>) {
+    pub(crate) async fn queue<'l>(&'l self, attempts: &Attempts, queued: &mut Option<RetryGuard<'l>>) {
         let locks = &self.configs().shared.retry_locks;
         let lock = locks.of(&[self.dataspace().as_bytes(), self.name().as_bytes()]);
         if queued.is_none() && (!attempts.is_first() || locks.is_queued(lock)) {

@@ -216,6 +216,9 @@ pub struct RetryLocks(Box<[Mutex<()>]>);
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct RetryLock(usize);
 
+/// A lock that a writer holds: the others behind it wait until it is let go.
+pub type RetryGuard<'l> = MutexGuard<'l, ()>;
+
 impl RetryLocks {
     /// So many locks, a power of two.
     ///
@@ -244,16 +247,13 @@ impl RetryLocks {
     }
 
     /// Waits for a lock, whoever has it.
-    pub async fn lock(&self, lock: RetryLock) -> MutexGuard<'_, ()> {
+    pub async fn lock(&self, lock: RetryLock) -> RetryGuard<'_> {
         self.mutex(lock).lock().await
     }
 
     /// Waits for the locks of writers: of those that lost, and of those that meet somebody there. They are taken in order, so
     /// that no two writers wait for each other. Cost where nobody lost and nobody queues: an atomic exchange each.
-    pub async fn queue(
-        &self,
-        writers: impl Iterator<Item = (RetryLock, HasLost)>,
-    ) -> Vec<MutexGuard<'_, ()>> {
+    pub async fn queue(&self, writers: impl Iterator<Item = (RetryLock, HasLost)>) -> Vec<RetryGuard<'_>> {
         let waits = |(lock, has_lost): &(RetryLock, HasLost)| has_lost.0 || self.is_queued(*lock);
         let mut locks: Vec<RetryLock> = writers.filter(waits).map(|(lock, _)| lock).collect();
         locks.sort_unstable();
