@@ -18,6 +18,8 @@ pub(crate) use header::{Dependency, Header};
 
 /// Files of a set.
 pub const FILES_MAX: usize = 2_000;
+/// Ways from the modules of a set to those that they import, directly or not.
+pub const IMPORT_PATHS_MAX: u64 = 50_000_000;
 /// Bytes of all texts of a set.
 pub const TEXT_BYTES_MAX: usize = 64 << 20;
 
@@ -196,6 +198,7 @@ impl<'a> ModuleSet<'a> {
             }
         }
         self.check_cycles()?;
+        self.check_import_paths()?;
         expansion::check(self)?;
         derivations::check(self)
     }
@@ -271,6 +274,43 @@ impl<'a> ModuleSet<'a> {
                     return Err(CompileError::dependency(member, dependency.line, message));
                 }
                 path.push((to, 0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that imports do not branch beyond the limit: libyang goes each way from a module to what it imports in the end. Cost:
+    /// O(imports).
+    fn check_import_paths(&self) -> Result<(), CompileError> {
+        let mut counts: HashMap<usize, u64> = HashMap::with_capacity(self.members.len());
+        let (mut total, mut open) = (0_u64, Vec::new());
+        for start in 0..self.members.len() {
+            open.push(start);
+            while let Some(index) = open.last().copied() {
+                let Some(member) = self.members.get(index).filter(|_| !counts.contains_key(&index)) else {
+                    open.pop();
+                    continue;
+                };
+                let imports: Vec<usize> =
+                    member.header.imports.iter().filter_map(|import| self.imported(import)).collect();
+                // There is no circle: what is imported is counted before.
+                let before = open.len();
+                open.extend(imports.iter().filter(|to| !counts.contains_key(to)));
+                if open.len() > before {
+                    continue;
+                }
+                let paths = imports
+                    .iter()
+                    .filter_map(|to| counts.get(to))
+                    .fold(1, |sum: u64, more| sum.saturating_add(*more));
+                counts.insert(index, paths);
+                total = total.saturating_add(paths);
+                if total > IMPORT_PATHS_MAX {
+                    let message = format!(
+                        "with it there are more than {IMPORT_PATHS_MAX} ways from modules to those that they import, directly or not"
+                    );
+                    return Err(CompileError::dependency(member, member.header.line, message));
+                }
             }
         }
         Ok(())

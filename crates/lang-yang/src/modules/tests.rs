@@ -116,6 +116,28 @@ fn circles_of_imports_are_shown() {
     );
 }
 
+/// Modules each of which imports all before it.
+fn importing_all_before(count: usize) -> Vec<YangFile> {
+    let module = |number: usize| {
+        let imports: String =
+            (0..number).map(|other| format!("import m{other} {{ prefix p{other}; }} ")).collect();
+        let text = format!("module m{number} {{ namespace 'urn:m{number}'; prefix m; {imports} }}");
+        YangFile { name: format!("m{number}.yang").into(), text: text.into() }
+    };
+    (0..count).map(module).collect()
+}
+
+#[test]
+fn imports_do_not_branch_without_end() {
+    let check = |count| {
+        let files = importing_all_before(count);
+        ModuleSet::read(&files).unwrap().check_dependencies(|_| false).map_err(|error| error.to_string())
+    };
+    check(20).unwrap();
+    let error = check(60).unwrap_err();
+    assert!(error.contains("more than 50000000 ways from modules to those that they import"), "{error}");
+}
+
 #[test]
 fn imports_are_pinned_to_the_set() {
     let a = "module a {\n import b { prefix b; }\n import c { prefix c; revision-date 2019-01-01; }\n import d { prefix d; } }";
