@@ -93,7 +93,9 @@ pub use schema_sets::{SchemaSetInfo, SchemaSetOptions};
 pub use store::{
     Clock, Deadline, ErrorKind as StoreErrorKind, Lane, Pace, Tenant, TenantName, TimedOut, Timestamp,
 };
-pub use subscriptions::{AnchorSubscription, DataspaceSubscription, SUBSCRIPTIONS_BYTES_MAX, Subscriptions};
+pub use subscriptions::{
+    AnchorSubscription, DataspaceSubscription, Interest, Interests, SUBSCRIPTIONS_BYTES_MAX, Subscriptions,
+};
 pub use version::VersionId;
 pub use versions::VersionInfo;
 pub use work::Tidied;

@@ -1,6 +1,11 @@
 //! What notifications are wanted of: dataspaces, anchors, places in them. One row of a tenant.
+//!
+//! Paths are compared step by step: however they spell prefixes, quotes and the order of keys, they mean the same places.
+
+use std::collections::HashMap;
 
 use bytes::Bytes;
+use lang_cps_path::{CpsPath, Step, parse};
 use store::wire::{Malformed, Reader, put_text, put_varint};
 
 use crate::ConfigChange;
@@ -36,13 +41,23 @@ pub struct AnchorSubscription {
 
 impl Subscriptions {
     /// Whether a change is of something that is wanted. One that does not name all its places concerns whoever wants any of its anchor.
-    /// Cost: a comparison for each subscription, and for each path and place of its anchor.
+    /// Cost: that of [`Subscriptions::interests`]; each place is compared with the paths of its anchor.
     pub fn concerns(&self, change: &ConfigChange) -> bool {
-        let mut dataspaces = self.dataspaces.iter().filter(|dataspace| dataspace.name == change.dataspace);
-        dataspaces.any(|dataspace| {
-            let mut anchors = dataspace.anchors.iter().filter(|anchor| anchor.name == change.anchor);
-            dataspace.anchors.is_empty() || anchors.any(|anchor| anchor.concerns(change))
+        let interests = self.interests();
+        interests.of(change).is_some_and(|interest| {
+            let mut places = change.places.iter();
+            change.is_cut || interest.0.is_empty() || places.any(|(_, place)| interest.meets(place))
         })
+    }
+
+    /// The same, ready to be asked about many changes. Cost: each path is parsed.
+    pub fn interests(&self) -> Interests {
+        let anchors = |dataspace: &DataspaceSubscription| {
+            let anchors = dataspace.anchors.iter().map(|anchor| (anchor.name.clone(), anchor.paths()));
+            (!dataspace.anchors.is_empty()).then(|| anchors.collect())
+        };
+        let dataspaces = self.dataspaces.iter();
+        Interests(dataspaces.map(|dataspace| (dataspace.name.clone(), anchors(dataspace))).collect())
     }
 
     pub(crate) fn to_bytes(&self) -> Bytes {
@@ -83,21 +98,59 @@ impl Subscriptions {
 }
 
 impl AnchorSubscription {
-    fn concerns(&self, change: &ConfigChange) -> bool {
-        let meets = |wanted: &str| {
-            change
-                .places
-                .iter()
-                .any(|(_, place)| lies_at_or_below(place, wanted) || lies_at_or_below(wanted, place))
-        };
-        change.is_cut || self.xpaths.is_empty() || self.xpaths.iter().any(|xpath| meets(xpath))
+    /// The paths; none, which means all, if one of them cannot be read: rather too much is told than too little.
+    fn paths(&self) -> Vec<CpsPath> {
+        self.xpaths.iter().map(|xpath| parse(xpath)).collect::<Result<_, _>>().unwrap_or_else(|_| Vec::new())
     }
 }
 
-/// Whether a path is that of a place or of one below it: steps and predicates are compared as they are written.
-fn lies_at_or_below(path: &str, place: &str) -> bool {
-    let place = place.trim_end_matches('/');
-    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
+/// What is wanted of a dataspace: the paths of each anchor by its name. `None`: all anchors.
+type AnchorPaths = Option<HashMap<Box<str>, Vec<CpsPath>>>;
+
+/// Of what anchors notifications are wanted, by dataspace.
+#[derive(Clone, Debug)]
+pub struct Interests(HashMap<Box<str>, AnchorPaths>);
+
+/// What is wanted of one anchor: these paths, or all of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Interest<'i>(&'i [CpsPath]);
+
+impl Interests {
+    /// What is wanted of the anchor of a change; `None`: nothing. Cost: two look-ups.
+    pub fn of(&self, change: &ConfigChange) -> Option<Interest<'_>> {
+        match self.0.get(&change.dataspace)? {
+            Some(anchors) => anchors.get(&change.anchor).map(|paths| Interest(paths)),
+            None => Some(Interest(&[])),
+        }
+    }
+}
+
+impl Interest<'_> {
+    /// Whether a place of a change lies at, below or above one that is wanted. Of a place that no path can name, as one by its
+    /// position, it does. Cost: the place is parsed, and compared with each path.
+    pub fn meets(self, place: &str) -> bool {
+        self.0.is_empty()
+            || parse(place).map_or(true, |place| self.0.iter().any(|wanted| meet(wanted, &place)))
+    }
+}
+
+/// Whether one path leads to, below or above where the other may lead.
+fn meet(one: &CpsPath, other: &CpsPath) -> bool {
+    one.steps
+        .iter()
+        .zip(&other.steps)
+        .all(|(one, other)| one.name.local == other.name.local && agree(one, other))
+}
+
+/// Whether one entry can be meant by both steps: no leaf has two values.
+fn agree(one: &Step, other: &Step) -> bool {
+    let (Some(one), Some(other)) = (one.predicate.equalities(), other.predicate.equalities()) else {
+        return true;
+    };
+    one.iter().all(|condition| {
+        let mut same = other.iter().filter(|other| other.leaf.local == condition.leaf.local);
+        same.all(|other| other.value.text() == condition.value.text())
+    })
 }
 
 #[cfg(test)]
@@ -145,7 +198,10 @@ mod tests {
     #[test]
     fn a_change_concerns_who_wants_its_dataspace_anchor_or_place() {
         let check = |wanted: Subscriptions, places: &[&str], expected: bool| {
-            assert_eq!(wanted.concerns(&change(places)), expected, "{wanted:?} {places:?}");
+            let (interests, change) = (wanted.interests(), change(places));
+            let interest = interests.of(&change);
+            let concerns = interest.is_some_and(|interest| places.iter().any(|place| interest.meets(place)));
+            assert_eq!(concerns, expected, "{wanted:?} {places:?}");
         };
         check(Subscriptions::default(), &["/x"], false);
         check(wanted("d", "", &[]), &["/x"], true);
@@ -159,7 +215,31 @@ mod tests {
         check(wanted("d", "a", &["/x/y"]), &["/x/yz", "/z"], false);
         check(wanted("d", "a", &["/x"]), &["/x[@k='1']/y"], true);
         check(wanted("d", "a", &["/x[@k='1']"]), &["/x[@k='2']"], false);
-        let cut = ConfigChange { is_cut: true, ..change(&[]) };
-        assert!(wanted("d", "a", &["/x"]).concerns(&cut) && !wanted("d", "b", &["/x"]).concerns(&cut));
+        check(wanted("d", "a", &["/x[@k='1']"]), &["/x"], true);
+        check(wanted("d", "a", &["/x", "/y"]), &["/y/z"], true);
+        check(wanted("d", "a", &["/no path["]), &["/y"], true);
+        check(wanted("d", "a", &["/x"]), &["/x[3]"], true);
+    }
+
+    #[test]
+    fn paths_mean_the_same_however_they_are_spelt() {
+        let check = |path: &str, place: &str, expected: bool| {
+            let interests = wanted("d", "a", &[path]).interests();
+            let met = interests.of(&change(&[place])).is_some_and(|interest| interest.meets(place));
+            assert_eq!(met, expected, "{path} {place}");
+        };
+        let place = "/x[@a='1' and @b='it''s']/y";
+        for same in [
+            "/x[@b='it''s' and @a='1']",
+            "/x[@b=\"it's\" and @a=1]/y",
+            "/m:x[@a='1' and @b='it''s']/m:y/z",
+            "/x[@a=\"1\"]",
+        ] {
+            assert!(parse(same).is_ok(), "{same}");
+            check(same, place, true);
+        }
+        for other in ["/x[@b='2' and @a='1']", "/x[@a=\"2\"]", "/x[@a='1' and @b='it''s']/z", "/m:z"] {
+            check(other, place, false);
+        }
     }
 }

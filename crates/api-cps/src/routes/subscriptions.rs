@@ -45,7 +45,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// 400 for a text that is no path; the one of [`Problem::no_node`] for a path that leads nowhere.
+    /// 400 for a text that is no path, and for a subscribed one that names no node; the one of [`Problem::no_node`] for a path that leads nowhere.
     fn of(xpath: &str) -> Result<Self, Problem> {
         let path = parse(xpath).map_err(|error| Problem::bad_path(error.detail()))?;
         let nowhere = || Problem::no_node(xpath, PLACE);
@@ -74,10 +74,25 @@ impl Place {
             3 => Self::Anchors(next()?),
             4 => Self::Anchor(next()?, next()?),
             5 => Self::Xpaths(next()?, next()?),
-            6 => Self::Xpath(next()?, next()?, next()?),
+            6 => Self::Xpath(next()?, next()?, address(&next()?)?.into()),
             _ => return Err(nowhere()),
         })
     }
+}
+
+/// A subscribed path as it is stored: in the one spelling of CPS.
+///
+/// # Errors
+///
+/// 400 for a text that is no path, and for a path that does not name nodes by steps and keys.
+fn address(xpath: &str) -> Result<Box<str>, Problem> {
+    let path = parse(xpath).map_err(|error| Problem::bad_path(error.detail()))?;
+    if !path.is_address() || path.steps.iter().any(|step| step.predicate.equalities().is_none()) {
+        return Err(Problem::bad_path(format!(
+            "{xpath} cannot be subscribed to: a path of names and keys is needed, such as /a/b[@key='value']"
+        )));
+    }
+    Ok(path.normalized().into())
 }
 
 /// The value of the one key that a step names.
@@ -170,7 +185,7 @@ impl Added {
     fn read(place: Place, body: &[u8], xpath: &str) -> Result<Self, Problem> {
         let anchors = |shape: AnchorsShape| shape.anchor.into_iter().map(Into::into).collect();
         let xpaths = |shape: XpathsShape| shape.xpath.into_iter().map(|xpath| xpath.path.into()).collect();
-        let added = match place {
+        let mut added = match place {
             Place::All => {
                 let shape: DataspacesShape = read(body)?;
                 Self::Dataspaces(shape.dataspace.into_iter().map(Into::into).collect())
@@ -191,7 +206,22 @@ impl Added {
         if is_empty {
             return Err(Problem::invalid_data("the body adds no subscription"));
         }
+        added.spell_paths()?;
         Ok(added)
+    }
+
+    fn spell_paths(&mut self) -> Result<(), Problem> {
+        let spell = |xpaths: &mut Vec<Box<str>>| {
+            xpaths.iter_mut().try_for_each(|xpath| address(xpath).map(|spelt| *xpath = spelt))
+        };
+        let of_anchor = |anchor: &mut AnchorSubscription| spell(&mut anchor.xpaths);
+        match self {
+            Self::Dataspaces(added) => {
+                added.iter_mut().flat_map(|one| &mut one.anchors).try_for_each(of_anchor)
+            }
+            Self::Anchors(_, added) => added.iter_mut().try_for_each(of_anchor),
+            Self::Xpaths(_, _, added) => spell(added),
+        }
     }
 
     fn put(&self, subscriptions: &mut Subscriptions) -> Result<(), Problem> {
@@ -327,6 +357,9 @@ mod tests {
         check(&format!("{anchor}/xpaths"), Some(Place::Xpaths("d".into(), "a".into())));
         let path = format!("{anchor}/xpaths/xpath[@path='/x[@k=''1'']']");
         check(&path, Some(Place::Xpath("d".into(), "a".into(), "/x[@k='1']".into())));
+        let path = format!("{anchor}/xpaths/xpath[@path='/x[@k=1 and @j=\"2\"]']");
+        check(&path, Some(Place::Xpath("d".into(), "a".into(), "/x[@j='2' and @k='1']".into())));
+        check(&format!("{anchor}/xpaths/xpath[@path='//x']"), None);
         for wrong in
             ["/", "/other", "//dataspaces", "/dataspaces/dataspace", "/dataspaces/dataspace[@x='d']", "x"]
         {
