@@ -1,18 +1,19 @@
-//! Doors for fuzzing: readers of stored forms, which are private. Not part of the API.
+//! Doors for fuzzing, and for tests of what damage does: stored forms, which are private. Not part of the API.
 
 use bytes::Bytes;
 use lang_yang::Features;
-use store::Timestamp;
 use store::wire::Malformed;
+use store::{Timestamp, Write};
 
 use crate::changes::{Action, ConfigChange};
+use crate::configs::{Configs, Pending};
 use crate::rows::{
     AnchorRow, Counts, DataspaceRow, Mode, ModuleReference, SchemaSetRow, VersionRow, parse_removal,
     removal_to_bytes,
 };
 use crate::subscriptions::Subscriptions;
 use crate::version::VersionId;
-use crate::{blobs, keys};
+use crate::{Error, blobs, keys};
 
 /// Reads a stored value of this kind (0 counts, 1 dataspace, 2 schema set, 3 anchor, 4 version, 5 removal, 6 subscriptions, 7 change
 /// record, 8 the first piece of a blob, 9 key), and writes and reads again what was read.
@@ -64,6 +65,16 @@ fn read_key(key: &[u8]) {
     if let Some((dataspace, name)) = keys::names_of_anchor(key) {
         assert_eq!(keys::names_of_anchor(&keys::anchor(&dataspace, &name)), Some((dataspace, name)));
     }
+}
+
+/// Makes the subscriptions of a tenant what nobody can read.
+///
+/// # Errors
+///
+/// If the store refuses.
+pub async fn damage_subscriptions(configs: &Configs) -> Result<(), Error> {
+    let writes = vec![Write::PutStamped(keys::subscriptions(), Bytes::from_static(b"damaged"))];
+    configs.commit(Pending { writes, ..Pending::default() }).await.map(|_| ())
 }
 
 /// A stored value of each kind that [`read_stored`] knows, its kind before it.

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use api_cps::{ChangeData, PlaceChange, PlaceTexts, change_event};
 use bytes::Bytes;
-use delivery::{BackOff, Batch, Match, Options, Page, Receiver};
-use model_config::{Action, ConfigChange, Configs, Error, Subscriptions};
+use delivery::{BackOff, Batch, Match, Options, Page, Receiver, Registry};
+use model_config::{Action, ConfigChange, Configs, Error, Interest, Interests};
 use store::{Change, ErrorKind, Tenant};
 
 use super::follower::{self, Sent, Shared, Source};
 use super::job::{Job, ONE, When, Work};
 use super::sinks::Sinks;
+use crate::admin::chain;
 use crate::metrics::Metrics;
 use crate::settings::Settings;
 
@@ -58,12 +59,15 @@ async fn run(work: Work) {
                 options: delivery_options(&settings),
                 data_max: settings.config_events.data_max(),
                 metrics: Arc::clone(&metrics),
+                registry: Registry::new(shared.store.clone(), LEASE),
                 is_known: false,
+                is_swept: false,
             };
-            follower::follow(shared, events).await;
+            follower::follow(shared.clone(), events).await;
         }
         None => {
             follower::forget(&store, LEASE).await;
+            sweep(&Registry::new(store, LEASE), &[]).await;
             std::future::pending().await
         }
     }
@@ -77,16 +81,19 @@ struct ConfigEvents {
     /// The most bytes of data of one event; `None`: none has data.
     data_max: Option<usize>,
     metrics: Arc<Metrics>,
+    registry: Registry,
     /// Whether receivers were told to the follower.
     is_known: bool,
+    /// Whether what earlier receivers left was looked for.
+    is_swept: bool,
 }
 
 impl ConfigEvents {
-    /// The events of one change, if somebody subscribed to it; `known` are the subscriptions of tenants that were looked up.
+    /// The events of one change, of places that somebody subscribed to; `known` is what is wanted of tenants that were looked up.
     async fn events(
         &self,
         change: &Change,
-        known: &mut HashMap<u32, Option<Subscriptions>>,
+        known: &mut HashMap<u32, Option<Interests>>,
     ) -> Result<Vec<String>, Error> {
         let Some(told) = ConfigChange::of_record(&change.record) else { return Ok(Vec::new()) };
         let told = match told {
@@ -97,19 +104,27 @@ impl ConfigEvents {
             }
         };
         let tenant = &change.partition.tenant;
-        let subscriptions = match known.get(&tenant.number()) {
-            Some(subscriptions) => subscriptions,
+        let interests = match known.get(&tenant.number()) {
+            Some(interests) => interests,
             None => {
-                let found = self.subscriptions(tenant).await?;
+                let found = interests_of(&self.configs.of_tenant(tenant.clone())).await?;
                 known.entry(tenant.number()).or_insert(found)
             }
         };
-        let is_wanted = subscriptions.as_ref().is_some_and(|subscriptions| subscriptions.concerns(&told));
-        if is_wanted { self.worded(tenant, &told).await } else { Ok(Vec::new()) }
+        let Some(interest) = interests.as_ref().and_then(|interests| interests.of(&told)) else {
+            return Ok(Vec::new());
+        };
+        let wanted: Vec<_> = wanted_places(&told, interest).collect();
+        if wanted.is_empty() { Ok(Vec::new()) } else { self.worded(tenant, &told, wanted).await }
     }
 
-    /// The events of a change, one for each place that it tells; with data where these are wanted and to be had.
-    async fn worded(&self, tenant: &Tenant, change: &ConfigChange) -> Result<Vec<String>, Error> {
+    /// The events of a change, one for each place that is wanted; with data where these are wanted and to be had.
+    async fn worded(
+        &self,
+        tenant: &Tenant,
+        change: &ConfigChange,
+        wanted: Vec<(usize, (Action, &str))>,
+    ) -> Result<Vec<String>, Error> {
         let mut data = match self.data_max {
             Some(max) => {
                 let configs = self.configs.of_tenant(tenant.clone());
@@ -118,7 +133,7 @@ impl ConfigEvents {
             None => None,
         };
         let mut events = Vec::new();
-        for (index, (action, xpath)) in places(change).enumerate() {
+        for (index, (action, xpath)) in wanted {
             let texts = match &mut data {
                 Some(data) => {
                     let texts = data.of(action, xpath).await?;
@@ -134,15 +149,55 @@ impl ConfigEvents {
         }
         Ok(events)
     }
+}
 
-    /// `None`: the tenant is gone, and its changes concern nobody.
-    async fn subscriptions(&self, tenant: &Tenant) -> Result<Option<Subscriptions>, Error> {
-        match self.configs.of_tenant(tenant.clone()).subscriptions().await {
-            Ok(subscriptions) => Ok(Some(subscriptions)),
-            Err(Error::Store(error)) if error.kind() == ErrorKind::TenantRemoved => Ok(None),
-            Err(error) => Err(error),
-        }
+/// Notes receivers as such that will be removed one day, before anything is stored for them: settings name them, and do not say who is
+/// gone.
+async fn note(registry: &Registry, ids: &[u128]) -> Result<(), Error> {
+    for id in ids {
+        registry.note_removal(&Tenant::default(), *id).await?;
     }
+    Ok(())
+}
+
+/// Removes what receivers have left that settings name no more, as far as that goes: else with the next start.
+async fn sweep(registry: &Registry, ids: &[u128]) {
+    let sweep = async {
+        let (noted, mut count) = (registry.removals().await?, 0);
+        for gone in noted.into_iter().filter(|noted| !ids.contains(&noted.receiver)) {
+            registry.finish_removal(gone, Some(&Tenant::default())).await?;
+            count += 1;
+        }
+        Ok::<_, store::Error>(count)
+    };
+    match sweep.await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "outboxes of receivers that settings name no more were removed"),
+        Err(error) => tracing::warn!(error = chain(&error), "cannot remove the outbox of a receiver"),
+    }
+}
+
+/// What is wanted of a tenant. `None`: it is gone, or what it subscribed to is damaged; its changes concern nobody then, and those of
+/// others do not wait.
+async fn interests_of(configs: &Configs) -> Result<Option<Interests>, Error> {
+    match configs.subscriptions().await {
+        Ok(subscriptions) => Ok(Some(subscriptions.interests())),
+        Err(Error::Store(error)) if error.kind() == ErrorKind::TenantRemoved => Ok(None),
+        Err(Error::Store(error)) if error.kind() == ErrorKind::Corrupt => {
+            let tenant = configs.tenant().name();
+            tracing::error!(error = chain(&error), tenant, "the subscriptions of a tenant are not served");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The places of a change that are wanted. Each with its number among all: it is the same event whatever else is wanted.
+fn wanted_places<'c>(
+    change: &'c ConfigChange,
+    interest: Interest<'_>,
+) -> impl Iterator<Item = (usize, (Action, &'c str))> {
+    places(change).enumerate().filter(move |(_, (_, xpath))| interest.meets(xpath))
 }
 
 /// The places of a change; if they are more than it names, the whole anchor beside them.
@@ -173,7 +228,18 @@ impl Source for ConfigEvents {
     }
 
     async fn refresh(&mut self) -> Result<bool, Error> {
-        Ok(!std::mem::replace(&mut self.is_known, true))
+        let ids: Vec<u128> = self.sinks.ids().collect();
+        if !self.is_known {
+            note(&self.registry, &ids).await?;
+            self.is_known = true;
+            return Ok(true);
+        }
+        if !self.is_swept {
+            // This follower has taken over: nobody stores anything for others any more.
+            sweep(&self.registry, &ids).await;
+            self.is_swept = true;
+        }
+        Ok(false)
     }
 
     fn receivers(&self) -> Vec<Receiver> {
@@ -243,7 +309,75 @@ fn batch_events_max(changes_max: usize, data_max: Option<usize>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use model_config::{AnchorSubscription, DataspaceSubscription, Subscriptions, VersionId};
+    use store::{Clock, Timestamp};
+
     use super::*;
+
+    fn wanted(xpaths: &[&str]) -> Subscriptions {
+        let xpaths = xpaths.iter().map(|xpath| (*xpath).into()).collect();
+        let anchors = vec![AnchorSubscription { name: "a".into(), xpaths }];
+        Subscriptions { dataspaces: vec![DataspaceSubscription { name: "d".into(), anchors }] }
+    }
+
+    #[test]
+    fn places_that_are_not_wanted_are_not_told() {
+        let xpaths = ["/a", "/b", "/c[@k='1' and @j='2']"];
+        let change = ConfigChange {
+            dataspace: "d".into(),
+            anchor: "a".into(),
+            schema_set: "s".into(),
+            number: 1,
+            before: VersionId(1),
+            after: Some(VersionId(2)),
+            at: Timestamp(1),
+            observed: None,
+            places: xpaths.map(|xpath| (Action::Replace, xpath.into())).into(),
+            is_cut: false,
+        };
+        let told = |change: &ConfigChange, xpaths: &[&str]| -> Vec<usize> {
+            let interests = wanted(xpaths).interests();
+            let interest = interests.of(change).unwrap();
+            wanted_places(change, interest).map(|(index, _)| index).collect()
+        };
+        assert_eq!(told(&change, &[]), [0, 1, 2]);
+        assert_eq!(told(&change, &["/b/x"]), [1]);
+        assert_eq!(told(&change, &["/c[@j=\"2\" and @k=1]", "/a"]), [0, 2]);
+        assert!(told(&change, &["/c[@j='3']"]).is_empty());
+        let cut = ConfigChange { is_cut: true, ..change };
+        assert_eq!(told(&cut, &["/z"]), [3], "it may be among those that are not named");
+    }
+
+    #[tokio::test]
+    async fn damaged_subscriptions_of_a_tenant_hold_up_nobody() {
+        let clock = Clock::manual(Timestamp(1));
+        let store = store::testing::memory(clock.clone());
+        let configs = Configs::new(store, clock, model_config::ConfigOptions::recommended());
+        let put = |subscriptions: &mut Subscriptions| {
+            *subscriptions = wanted(&["/a"]);
+            Ok::<_, Error>(())
+        };
+        configs.change_subscriptions(put).await.unwrap();
+        assert!(interests_of(&configs).await.unwrap().is_some());
+        model_config::testing::damage_subscriptions(&configs).await.unwrap();
+        assert!(configs.subscriptions().await.is_err());
+        assert!(interests_of(&configs).await.unwrap().is_none());
+    }
+
+    #[tokio::test]
+    async fn what_receivers_left_that_are_not_named_any_more_goes() {
+        let store = store::testing::memory(Clock::manual(Timestamp(1)));
+        let registry = Registry::new(store, LEASE);
+        note(&registry, &[1, 2]).await.unwrap();
+        sweep(&registry, &[1, 2]).await;
+        let noted = async || {
+            let removals = registry.removals().await.unwrap();
+            removals.iter().map(|removal| removal.receiver).collect::<Vec<_>>()
+        };
+        assert_eq!(noted().await, [1, 2], "they are found by whoever starts next");
+        sweep(&registry, &[2]).await;
+        assert_eq!(noted().await, [2]);
+    }
 
     #[test]
     fn fewer_events_are_sent_at_once_where_they_may_be_large() {

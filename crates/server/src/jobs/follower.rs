@@ -22,6 +22,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const FLUSH: Duration = Duration::from_millis(500);
 /// The lease runs out after so long without a renewal.
 const LEASE_TTL: Duration = Duration::from_secs(10);
+/// Pages of the feed that are read in one turn: between two turns the lease is renewed, and what was taken is stored.
+const PAGES_A_TURN: usize = 16;
 /// After an error of the store.
 const REST: Duration = Duration::from_secs(1);
 
@@ -80,6 +82,8 @@ pub(super) struct Follower<S> {
     under_way: HashMap<Id, u64>,
     /// What was added to the metrics.
     counted: Counters,
+    /// Whether the last turn left pages of the feed that could be read.
+    is_behind: bool,
 }
 
 impl<S: Source> Follower<S> {
@@ -96,11 +100,15 @@ impl<S: Source> Follower<S> {
             sends: JoinSet::new(),
             under_way: HashMap::new(),
             counted: Counters::default(),
+            is_behind: false,
         })
     }
 
-    /// Waits for the next look, or for an answer.
+    /// Waits for the next look, or for an answer; not where there is more to read.
     async fn wait(&mut self, ticks: &mut Interval) {
+        if self.is_behind {
+            return tokio::task::yield_now().await;
+        }
         tokio::select! {
             _ = ticks.tick() => {}
             Some(ended) = self.sends.join_next_with_id() => self.settle(ended),
@@ -128,15 +136,18 @@ impl<S: Source> Follower<S> {
         Ok(())
     }
 
-    /// Reads what is new; what is to be sent now.
+    /// Reads what is new, so much as one turn may; what is to be sent now.
     pub(super) async fn next_batches(&mut self) -> Result<Vec<Batch>, S::Error> {
         let ends = feed_ends(&self.shared.store);
+        self.is_behind = false;
         self.refresh().await?;
         if self.receivers.is_empty() {
             self.delivery.pass_over(&ends);
             return Ok(Vec::new());
         }
-        while let Some(page) = self.delivery.read().await? {
+        for pages in 1..=PAGES_A_TURN {
+            let Some(page) = self.delivery.read().await? else { break };
+            self.is_behind = pages == PAGES_A_TURN;
             // After the page was read: no receiver is missed that was there before a change in it.
             self.refresh().await?;
             let matches = self.source.matches(&page).await?;
@@ -268,4 +279,92 @@ fn feed_ends(store: &Store) -> Vec<Cursor> {
 
 fn by_id(receivers: Vec<Receiver>) -> HashMap<u128, Receiver> {
     receivers.into_iter().map(|receiver| (receiver.id, receiver)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use delivery::BackOff;
+    use store::{ChangeRecord, Commit, Model, Partition, Space, SpaceKind, Tenant, Timestamp, WriteIds};
+
+    use super::*;
+    use crate::metrics::Metrics;
+
+    const SPACE: Space = Space { id: 201, kind: SpaceKind::Commit, name: "follower-tests" };
+
+    /// One receiver, whom nothing concerns; pages of one change.
+    struct Pages(Arc<AtomicU64>);
+
+    impl Source for Pages {
+        type Error = store::Error;
+
+        const LEASE: &'static str = "tests";
+        const NAME: &'static str = "tests";
+
+        fn options(&self) -> Options {
+            Options {
+                name: "tests",
+                page_changes_max: 1,
+                batch_messages_max: 1,
+                in_flight_max: 1,
+                sends_max: 1,
+                window_messages_max: 1,
+                memory_bytes_max: 1 << 20,
+                outbox_messages_max: 1,
+                outbox_bytes_max: 1 << 20,
+                patience: Duration::from_secs(1),
+                back_off: BackOff { first: Duration::from_secs(1), longest: Duration::from_secs(1) },
+            }
+        }
+
+        fn store_error(error: &store::Error) -> Option<ErrorKind> {
+            Some(error.kind())
+        }
+
+        async fn refresh(&mut self) -> Result<bool, store::Error> {
+            Ok(false)
+        }
+
+        fn receivers(&self) -> Vec<Receiver> {
+            vec![Receiver { id: 1, tenant: Tenant::default(), since: Vec::new(), is_paused: false }]
+        }
+
+        async fn matches(&self, _: &Page) -> Result<Vec<Match>, store::Error> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Ok(Vec::new())
+        }
+
+        fn send(&self, _: Batch) -> impl Future<Output = Sent> + Send + 'static {
+            std::future::ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_turn_ends_although_the_feed_has_more() {
+        let clock = Clock::manual(Timestamp(1));
+        let store = store::testing::memory(clock.clone());
+        let metrics = Metrics::new(std::iter::empty(), 1);
+        let shared = Shared { store: store.clone(), clock, metrics: Arc::clone(&metrics.hooks) };
+        let read = Arc::new(AtomicU64::new(0));
+        let mut follower = Follower::open(shared, Pages(Arc::clone(&read))).await.unwrap();
+        let (write_ids, changes) = (WriteIds::new(), 2 * PAGES_A_TURN as u64 + 3);
+        for _ in 0..changes {
+            let commit = Commit {
+                partition: Partition { tenant: Tenant::default(), space: SPACE, bucket: 0 },
+                write_id: write_ids.next(),
+                conditions: Vec::new(),
+                writes: vec![store::Write::Put(Bytes::from_static(b"k"), Bytes::new())],
+                change: Some(ChangeRecord::new(Model { id: 1, name: "tests" }, 1, 1, "")),
+                reclaims: false,
+            };
+            store.commit_known(commit).await.unwrap();
+        }
+        let mut seen = Vec::new();
+        for _ in 0..4 {
+            follower.turn(false).await.unwrap();
+            seen.push((read.load(Ordering::Relaxed), follower.is_behind));
+        }
+        let turn = PAGES_A_TURN as u64;
+        assert_eq!(seen, [(turn, true), (2 * turn, true), (changes, false), (changes, false)]);
+    }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Sinks {
 }
 
 struct Sink {
-    /// Of what it is called: the same after a restart.
+    /// Of what it is: the same after a restart, and for a topic whichever of its brokers settings name.
     id: u128,
     /// For the log.
     name: String,
@@ -53,10 +53,10 @@ impl Sinks {
         if !events.kafka.is_empty() {
             let producer = Box::new(KafkaProducer::new(kafka_options(settings, duration_max)?));
             let topic = events.kafka_topic.clone();
-            sinks.push(Sink::new(format!("kafka {} {topic}", events.kafka), Way::Kafka { producer, topic }));
+            sinks.push(Sink::new(Way::Kafka { producer, topic }));
         }
         for url in &events.hooks.0 {
-            sinks.push(Sink::new(format!("http {url}"), Way::Http { url: url.clone() }));
+            sinks.push(Sink::new(Way::Http { url: url.clone() }));
         }
         // Whoever runs the server names the URLs: private addresses are as good as others.
         let client = sender::client(Others::Any, duration_max)?;
@@ -112,7 +112,11 @@ impl Sinks {
 }
 
 impl Sink {
-    fn new(name: String, way: Way) -> Self {
+    fn new(way: Way) -> Self {
+        let name = match &way {
+            Way::Kafka { topic, .. } => format!("kafka {topic}"),
+            Way::Http { url } => format!("http {url}"),
+        };
         Self { id: Fingerprint::of(name.as_bytes()).0, name, way }
     }
 }
