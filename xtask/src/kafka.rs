@@ -58,6 +58,8 @@ fn project_of_maven() -> String {
   <groupId>twinfold</groupId><artifactId>broker</artifactId><version>1</version>
   <dependencies><dependency>
     <groupId>org.apache.kafka</groupId><artifactId>{PACKAGE}</artifactId><version>{VERSION}</version>
+  </dependency><dependency>
+    <groupId>org.apache.logging.log4j</groupId><artifactId>log4j-slf4j-impl</artifactId><version>2.25.1</version>
   </dependency></dependencies>
 </project>
 "#
