@@ -1,22 +1,6 @@
 //! The campaign without the server around it: `campaign run stellio --target http://HOST:PORT`.
 //! The server's binary offers the same as `twinfold campaign`, and can start a server of its own besides.
 
-use clap::Parser as _;
-
-/// The words before the command, as in the server's binary.
-#[derive(clap::Parser)]
-struct Words {
-    #[command(subcommand)]
-    word: Word,
-}
-
-#[derive(clap::Subcommand)]
-enum Word {
-    /// Load tests.
-    Campaign(campaign::Args),
-}
-
 fn main() -> anyhow::Result<std::process::ExitCode> {
-    let Word::Campaign(args) = Words::parse().word;
-    campaign::run(args, campaign::Known { families: campaign::families::ALL, peers: &[] })
+    campaign::main(campaign::Known { families: campaign::families::ALL, peers: &[] })
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
+use clap::Parser as _;
 
 use crate::args::{Args, CampaignCommand, RunArgs};
 use crate::compare::{self, Old};
@@ -55,6 +56,29 @@ pub fn run(args: Args, known: Known<'_>) -> Result<ExitCode> {
         }
         CampaignCommand::Run(args) => campaign(&args, known),
     }
+}
+
+/// The words before those of the campaign, as in the server's binary.
+#[derive(clap::Parser)]
+struct Words {
+    #[command(subcommand)]
+    word: Word,
+}
+
+#[derive(clap::Subcommand)]
+enum Word {
+    /// Load tests.
+    Campaign(Args),
+}
+
+/// The campaign as a program of its own, without the server around it: [`run`] with the words of the command line.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn main(known: Known<'_>) -> Result<ExitCode> {
+    let Word::Campaign(args) = Words::parse().word;
+    run(args, known)
 }
 
 /// How the names of our server's settings begin in the environment.

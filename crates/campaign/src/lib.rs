@@ -45,4 +45,4 @@ pub mod hakom;
 pub mod families;
 
 pub use args::Args;
-pub use cli::{Known, run};
+pub use cli::{Known, main, run};

@@ -117,6 +117,13 @@ impl<'a> Cursor<'a> {
         self.is_ahead = false;
     }
 
+    /// Goes over an entry and everything below it instead, as a new one from [`Tree::cursor`]; quicker if it lies soon after where it
+    /// is. Cost: O(1).
+    pub(crate) fn turn_to(&mut self, within: &Label) {
+        self.scan.turn_to(within.as_bytes(), within.above().0);
+        self.is_ahead = false;
+    }
+
     /// Goes to the next entry that is wanted; `Some` of its schema node, which is `None` for the top.
     #[expect(clippy::option_option, reason = "the top has no schema node")]
     fn advance(&mut self) -> Result<Option<Option<NodeId>>, Fault> {

@@ -50,6 +50,8 @@ pub(crate) struct Scan<'a> {
     todo: Todo,
     /// The scan ends before this key.
     end: Key,
+    /// It is at an entry that it has not given: the first one that is not before its end.
+    is_past: bool,
     /// Pages that have none of these nodes below are passed over.
     only: Option<Summary>,
     /// Pages none of whose records can meet it are passed over.
@@ -62,7 +64,17 @@ impl<'a> Scan<'a> {
     /// Before the first key that is not below `start`; it ends before `end`. Cost: O(1).
     pub(crate) fn new(tree: Tree<'a>, start: &[u8], end: Key) -> Self {
         let todo = Todo::Seek(start.into());
-        Self { tree, interior: SmallVec::new(), leaf: None, todo, end, only: None, demand: None, passed: 0 }
+        Self {
+            tree,
+            interior: SmallVec::new(),
+            leaf: None,
+            todo,
+            end,
+            is_past: false,
+            only: None,
+            demand: None,
+            passed: 0,
+        }
     }
 
     /// Passes over pages that have none of these nodes below.
@@ -101,9 +113,10 @@ impl<'a> Scan<'a> {
         self.proceed()?;
         loop {
             if let Some(leaf) = &mut self.leaf
-                && leaf.next()
+                && (self.is_past || leaf.next())
             {
-                return Ok(leaf.key() < self.end.as_slice());
+                self.is_past = leaf.key() >= self.end.as_slice();
+                return Ok(!self.is_past);
             }
             if !self.advance() {
                 return Ok(false);
@@ -118,7 +131,21 @@ impl<'a> Scan<'a> {
         if self.leaf.as_ref().is_none_or(|leaf| leaf.key() > key) {
             (self.leaf, self.interior) = (None, SmallVec::new());
         }
+        self.is_past = false;
         self.todo = Todo::Seek(key.into());
+    }
+
+    /// Begins anew with other ends, as [`Scan::new`], from where it is: what lies ahead in the same page is found without a look at
+    /// the pages above. Cost: O(1) if it stopped at the first key; else as [`Scan::skip_to`].
+    pub(crate) fn turn_to(&mut self, start: &[u8], end: Key) {
+        self.end = end;
+        if self.is_past && self.key() == start {
+            return;
+        }
+        if self.leaf.as_ref().is_some_and(|leaf| leaf.key() == start) {
+            self.leaf = None;
+        }
+        self.skip_to(start);
     }
 
     /// What comes next, without a look into the page that it is in.

@@ -34,6 +34,24 @@ impl Statement<'_> {
     }
 }
 
+/// Whether statements of this keyword make nodes of a schema (RFC 7950, section 3, "schema node").
+pub(crate) fn is_schema_node(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "container"
+            | "list"
+            | "leaf"
+            | "leaf-list"
+            | "choice"
+            | "case"
+            | "anydata"
+            | "anyxml"
+            | "rpc"
+            | "action"
+            | "notification"
+    )
+}
+
 /// A text that is not of statements.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("line {line}: {message}")]

@@ -40,17 +40,7 @@ pub struct AnchorSubscription {
 }
 
 impl Subscriptions {
-    /// Whether a change is of something that is wanted. One that does not name all its places concerns whoever wants any of its anchor.
-    /// Cost: that of [`Subscriptions::interests`]; each place is compared with the paths of its anchor.
-    pub fn concerns(&self, change: &ConfigChange) -> bool {
-        let interests = self.interests();
-        interests.of(change).is_some_and(|interest| {
-            let mut places = change.places.iter();
-            change.is_cut || interest.0.is_empty() || places.any(|(_, place)| interest.meets(place))
-        })
-    }
-
-    /// The same, ready to be asked about many changes. Cost: each path is parsed.
+    /// What is wanted, ready to be asked about many changes. Cost: each path is parsed.
     pub fn interests(&self) -> Interests {
         let anchors = |dataspace: &DataspaceSubscription| {
             let anchors = dataspace.anchors.iter().map(|anchor| (anchor.name.clone(), anchor.paths()));
@@ -155,25 +145,8 @@ fn agree(one: &Step, other: &Step) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use store::Timestamp;
-
     use super::*;
-    use crate::{Action, VersionId};
-
-    fn change(places: &[&str]) -> ConfigChange {
-        ConfigChange {
-            dataspace: "d".into(),
-            anchor: "a".into(),
-            schema_set: "s".into(),
-            number: 1,
-            before: VersionId(1),
-            after: Some(VersionId(2)),
-            at: Timestamp(1),
-            observed: None,
-            places: places.iter().map(|place| (Action::Replace, (*place).into())).collect(),
-            is_cut: false,
-        }
-    }
+    use crate::testing::change_of;
 
     fn wanted(dataspace: &str, anchor: &str, xpaths: &[&str]) -> Subscriptions {
         let xpaths = xpaths.iter().map(|xpath| (*xpath).into()).collect();
@@ -198,7 +171,7 @@ mod tests {
     #[test]
     fn a_change_concerns_who_wants_its_dataspace_anchor_or_place() {
         let check = |wanted: Subscriptions, places: &[&str], expected: bool| {
-            let (interests, change) = (wanted.interests(), change(places));
+            let (interests, change) = (wanted.interests(), change_of(places));
             let interest = interests.of(&change);
             let concerns = interest.is_some_and(|interest| places.iter().any(|place| interest.meets(place)));
             assert_eq!(concerns, expected, "{wanted:?} {places:?}");
@@ -225,7 +198,7 @@ mod tests {
     fn paths_mean_the_same_however_they_are_spelt() {
         let check = |path: &str, place: &str, expected: bool| {
             let interests = wanted("d", "a", &[path]).interests();
-            let met = interests.of(&change(&[place])).is_some_and(|interest| interest.meets(place));
+            let met = interests.of(&change_of(&[place])).is_some_and(|interest| interest.meets(place));
             assert_eq!(met, expected, "{path} {place}");
         };
         let place = "/x[@a='1' and @b='it''s']/y";

@@ -111,18 +111,7 @@ pub fn stored_examples() -> Vec<Vec<u8>> {
         superseded: vec![page(1), page(2), page(9)],
         root: config::Root::empty().encode().into(),
     };
-    let change = ConfigChange {
-        dataspace: "d".into(),
-        anchor: "a".into(),
-        schema_set: "s".into(),
-        number: 5,
-        before: VersionId(1),
-        after: Some(VersionId(2)),
-        at,
-        observed: Some(at),
-        places: vec![(Action::Create, "/x".into())],
-        is_cut: true,
-    };
+    let change = ConfigChange { number: 5, at, observed: Some(at), is_cut: true, ..change_of(&["/x"]) };
     let record = change.to_record();
     let own = record.of(keys::MODEL).expect("it is ours");
     let record = [&[own.kind][..], own.payload].concat();
@@ -139,6 +128,23 @@ pub fn stored_examples() -> Vec<Vec<u8>> {
         keys::anchor("d", "a"),
     ];
     (0..).zip(forms).map(|(kind, form)| [&[kind], &form[..]].concat()).collect()
+}
+
+/// A change of anchor `a` of dataspace `d` that replaces what lies at these places.
+#[must_use]
+pub fn change_of(places: &[&str]) -> ConfigChange {
+    ConfigChange {
+        dataspace: "d".into(),
+        anchor: "a".into(),
+        schema_set: "s".into(),
+        number: 1,
+        before: VersionId(1),
+        after: Some(VersionId(2)),
+        at: Timestamp(1),
+        observed: None,
+        places: places.iter().map(|place| (Action::Replace, (*place).into())).collect(),
+        is_cut: false,
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use http::{HeaderValue, StatusCode, header};
 use lang_yang::Schema;
 use model_config::{Anchor, Written};
 
-use super::body::{Keys, read, read_all, single};
+use super::body::{self, Keys, read, read_all, single};
 use super::change::{Change, Spot, merge_all, replace_all};
 use super::conditions::{Demands, seconds_of, state_of};
 use super::place::{root_of, segments_of};
@@ -67,6 +67,17 @@ impl<'r> Write<'r> {
         let (step, above) = self.target.split().ok_or_else(Problem::internal)?;
         check_single(self.schema(), step).map_err(|problem| self.here(problem))?;
         Ok((above, step))
+    }
+
+    /// What the body gives for the resource `step` below `above`.
+    ///
+    /// # Errors
+    ///
+    /// 400, 413.
+    fn given(&self, api: &Api, (above, step): (&[Step], &Step), keys: Keys) -> Result<body::Given, Problem> {
+        let content = read(self.schema(), above, self.request, (&api.shared.limits, keys));
+        let given = content.and_then(single).and_then(|given| given.of_path(self.schema(), step));
+        given.map_err(|problem| self.here(problem))
     }
 
     fn here(&self, problem: Problem) -> Problem {
@@ -165,9 +176,7 @@ pub(crate) const REPLACE: Operation = operation("data", "replace", "Creates a re
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
     let (above, step) = write.resource()?;
-    let content = read(write.schema(), above, &request, (&api.shared.limits, Keys::Needed));
-    let given = single(content.map_err(|problem| write.here(problem))?)?;
-    let given = given.of_path(write.schema(), step).map_err(|problem| write.here(problem))?;
+    let given = write.given(&api, (above, step), Keys::Needed)?;
     let parameters = Parameters::of(&request);
     let spot = Spot::of(write.schema(), Insert::of(&parameters)?, (above, step))?;
     let demands = Demands::of(&request, &write.anchor).await?;
@@ -219,9 +228,7 @@ pub(crate) const MERGE: Operation = operation(
 pub(super) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
     let (above, step) = write.resource()?;
-    let content = read(write.schema(), above, &request, (&api.shared.limits, Keys::OfPath));
-    let given = single(content.map_err(|problem| write.here(problem))?)?;
-    let given = given.of_path(write.schema(), step).map_err(|problem| write.here(problem))?;
+    let given = write.given(&api, (above, step), Keys::OfPath)?;
     let demands = Demands::of(&request, &write.anchor).await?;
     let change = Change::new(demands, (above, step.clone()), None);
     let written = write.carry_out(&demands, |tree| change.merge(tree, &given)).await?;

@@ -4,7 +4,7 @@ use lang_yang::DataNode;
 
 use crate::content::content_of;
 use crate::label::Label;
-use crate::{Depth, Fault, Tree};
+use crate::{Cursor, Depth, Fault};
 
 /// Entries that are read at once.
 const ENTRIES_AT_ONCE: u64 = 256;
@@ -33,8 +33,8 @@ impl Gather {
     /// # Errors
     ///
     /// [`Fault`] with pages that must be loaded before any more can be read; nothing is lost.
-    pub(super) fn run(&mut self, tree: &Tree<'_>, root: &Label, depth: Depth) -> Result<Gathered, Fault> {
-        let mut cursor = tree.cursor(root);
+    pub(super) fn run(&mut self, cursor: &mut Cursor<'_>, root: &Label, depth: Depth) -> Result<Gathered, Fault> {
+        cursor.turn_to(root);
         if let Some(from) = &self.from {
             cursor.seek(from);
         }

@@ -154,11 +154,11 @@ impl Delta {
         steps_max: u64,
     ) -> Result<Batch, DeltaFault> {
         let end = self.steps.saturating_add(steps_max);
-        let trees = Trees { source: *source, target: *target };
+        let mut trees = Trees::new(*source, *target);
         while self.items.len() < items_max && self.steps < end && self.entries <= self.options.entries_max {
             let Some(work) = self.work.pop() else { break };
             self.steps += 1;
-            if let Err(missing) = self.advance(&trees, work) {
+            if let Err(missing) = self.advance(&mut trees, work) {
                 let (work, fault) = *missing;
                 self.work.push(work);
                 // What is there already is given first.
@@ -177,7 +177,7 @@ impl Delta {
     }
 
     /// One piece of work. If a page is missing, it comes back as far as it is done.
-    fn advance(&mut self, trees: &Trees<'_>, work: Work) -> Result<(), Box<(Work, DeltaFault)>> {
+    fn advance(&mut self, trees: &mut Trees<'_>, work: Work) -> Result<(), Box<(Work, DeltaFault)>> {
         match work {
             Work::Match(mut both) => match self.read(trees, &mut both) {
                 Ok(()) => self.match_entries(trees, *both),
@@ -187,7 +187,7 @@ impl Delta {
             Work::Spread(mut spread) => {
                 let side = spread.side();
                 let before = self.items.len();
-                let is_done = spread.run(trees.of(side), self.options.depth, &mut self.items);
+                let is_done = spread.run(trees, self.options.depth, &mut self.items);
                 let items = (self.items.len() - before) as u64;
                 (self.entries, self.steps) = (self.entries + items, self.steps + items);
                 match is_done {
@@ -244,9 +244,9 @@ impl Delta {
         Ok(())
     }
 
-    fn read(&mut self, trees: &Trees<'_>, both: &mut Match) -> Result<(), DeltaFault> {
-        both.source.read(&trees.source).map_err(DeltaFault::Source)?;
-        both.target.read(&trees.target).map_err(DeltaFault::Target)?;
+    fn read(&mut self, trees: &mut Trees<'_>, both: &mut Match) -> Result<(), DeltaFault> {
+        both.source.read(trees.cursor(Side::Source)).map_err(DeltaFault::Source)?;
+        both.target.read(trees.cursor(Side::Target)).map_err(DeltaFault::Target)?;
         self.steps += (both.source.entries.len() + both.target.entries.len()) as u64;
         Ok(())
     }
@@ -315,13 +315,13 @@ impl Delta {
     }
 
     /// Reads some entries of a group and of what is below; whether they are all.
-    fn gather(&mut self, trees: &Trees<'_>, group: &mut Group) -> Result<bool, DeltaFault> {
+    fn gather(&mut self, trees: &mut Trees<'_>, group: &mut Group) -> Result<bool, DeltaFault> {
         let Some(entry) = group.left.front() else { return Ok(true) };
         let depth = match self.options.depth {
             Depth::Levels(levels) => Depth::Levels(levels.saturating_sub(group.level)),
             Depth::All => Depth::All,
         };
-        let gathered = group.first.run(trees.of(group.side), &entry.label, depth);
+        let gathered = group.first.run(trees.cursor(group.side), &entry.label, depth);
         let count = match gathered.map_err(|fault| group.side.fault(fault))? {
             Gathered::More(count) => count,
             Gathered::All(count, node) => {

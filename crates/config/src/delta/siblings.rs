@@ -9,7 +9,7 @@ use super::schemas::NodeMap;
 use crate::find::key_values;
 use crate::label::Label;
 use crate::record::Record;
-use crate::{Fault, Tree};
+use crate::{Cursor, Fault, Tree};
 
 /// An entry with its leaves, for as long as a report is made.
 #[derive(Clone, Debug)]
@@ -56,11 +56,11 @@ impl Siblings {
     }
 
     /// Reads on; how many entries it read.
-    pub(super) fn read(&mut self, tree: &Tree<'_>) -> Result<u64, Fault> {
+    pub(super) fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<u64, Fault> {
         let before = self.entries.len();
         let read = match &mut self.source {
-            Source::Given(labels) => read_given(tree, labels, &mut self.entries),
-            Source::Below { parent, from } => read_below(tree, parent, from, &mut self.entries),
+            Source::Given(labels) => read_given(cursor, labels, &mut self.entries),
+            Source::Below { parent, from } => read_below(cursor, parent, from, &mut self.entries),
             Source::End => Ok(()),
         };
         read?;
@@ -69,22 +69,28 @@ impl Siblings {
     }
 }
 
-fn read_given(tree: &Tree<'_>, labels: &mut Vec<Label>, entries: &mut Vec<Entry>) -> Result<(), Fault> {
+fn read_given(
+    cursor: &mut Cursor<'_>,
+    labels: &mut Vec<Label>,
+    entries: &mut Vec<Entry>,
+) -> Result<(), Fault> {
     while let Some(label) = labels.last() {
-        let record = tree.record(label)?;
-        let label = labels.pop().expect("it was just looked at");
-        entries.extend(record.and_then(|record| entry(label, &record)));
+        cursor.turn_to(label);
+        // An entry that is gone may have left others below it.
+        let found = cursor.next()?.filter(|(found, _)| found == label);
+        entries.extend(found.and_then(|(label, record)| entry(label, &record)));
+        labels.pop();
     }
     Ok(())
 }
 
 fn read_below(
-    tree: &Tree<'_>,
+    cursor: &mut Cursor<'_>,
     parent: &Label,
     from: &mut Option<Label>,
     entries: &mut Vec<Entry>,
 ) -> Result<(), Fault> {
-    let mut cursor = tree.cursor(parent);
+    cursor.turn_to(parent);
     cursor.seek(&from.clone().unwrap_or_else(|| parent.below()));
     while let Some((label, record)) = cursor.next()? {
         *from = Some(label.above());

@@ -3,7 +3,8 @@
 use lang_yang::{Content, DataNode, Leaf, NodeId, Schema};
 
 use super::{Action, DeltaFault, DeltaItem, Part};
-use crate::{Fault, Tree};
+use crate::label::Label;
+use crate::{Cursor, Fault, Tree};
 
 /// Which of two trees.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -14,13 +15,28 @@ pub(super) enum Side {
     Target,
 }
 
-/// Both trees.
+/// Both trees, with a cursor of each that goes from part to part: those of a report follow one another.
 pub(super) struct Trees<'a> {
     pub(super) source: Tree<'a>,
     pub(super) target: Tree<'a>,
+    source_cursor: Cursor<'a>,
+    target_cursor: Cursor<'a>,
 }
 
 impl<'a> Trees<'a> {
+    pub(super) fn new(source: Tree<'a>, target: Tree<'a>) -> Self {
+        let (source_cursor, target_cursor) = (source.cursor(&Label::top()), target.cursor(&Label::top()));
+        Self { source, target, source_cursor, target_cursor }
+    }
+
+    /// The cursor of a tree, wherever it was left.
+    pub(super) fn cursor(&mut self, side: Side) -> &mut Cursor<'a> {
+        match side {
+            Side::Source => &mut self.source_cursor,
+            Side::Target => &mut self.target_cursor,
+        }
+    }
+
     pub(super) fn of(&self, side: Side) -> &Tree<'a> {
         match side {
             Side::Source => &self.source,

@@ -2,10 +2,10 @@
 
 use super::changed;
 use super::paths::push_entry;
-use super::side::Side;
+use super::side::{Side, Trees};
 use super::{DeltaItem, Part};
 use crate::label::Label;
-use crate::{Depth, Fault, Tree};
+use crate::{Depth, Fault};
 
 /// Items of one run.
 const ITEMS_AT_ONCE: usize = 256;
@@ -42,11 +42,13 @@ impl Spread {
     /// Reports some entries; whether they are all.
     pub(super) fn run(
         &mut self,
-        tree: &Tree<'_>,
+        trees: &mut Trees<'_>,
         depth: Depth,
         items: &mut Vec<DeltaItem>,
     ) -> Result<bool, Fault> {
-        let mut cursor = tree.cursor(&self.root);
+        let schema = trees.of(self.side).schema();
+        let cursor = trees.cursor(self.side);
+        cursor.turn_to(&self.root);
         if let Some(from) = &self.from {
             cursor.seek(from);
         }
@@ -59,7 +61,7 @@ impl Spread {
                 self.open.pop();
             }
             let length = self.xpath.len();
-            push_entry(&mut self.xpath, tree.schema(), &record);
+            push_entry(&mut self.xpath, schema, &record);
             let levels = self.level as usize + self.open.len() + 1;
             let has_below = depth.has(levels);
             self.from = Some(if has_below { label.below() } else { label.above() });
@@ -68,7 +70,7 @@ impl Spread {
             }
             self.open.push((label, length));
             let node = record.node().expect("entries below a container or list are of one");
-            let part = Part::entry(tree.schema(), node, changed::all(&record));
+            let part = Part::entry(schema, node, changed::all(&record));
             items.push(DeltaItem::of_side(self.side, self.xpath.clone(), part));
         }
         Ok(false)

@@ -1,7 +1,7 @@
 //! Which file and line libyang means: it names the line where a text is no YANG, and else the path of a schema node.
 
 use crate::modules::{CompileError, Member, ModuleSet};
-use crate::statement::Statements;
+use crate::statement::{Statements, is_schema_node};
 
 use super::raw::Complaint;
 
@@ -62,8 +62,8 @@ fn nearest(text: &str, steps: &[Step<'_>]) -> Option<(usize, u32)> {
     for statement in Statements::new(text).map_while(Result::ok) {
         around.truncate(statement.depth);
         around.push((statement.keyword.to_owned(), statement.text().to_owned()));
-        let nodes = around.iter().rev().filter(|(keyword, _)| is_node(keyword));
-        let is_end = is_node(statement.keyword);
+        let nodes = around.iter().rev().filter(|(keyword, _)| is_step(keyword));
+        let is_end = is_step(statement.keyword);
         let score = nodes.zip(steps.iter().rev()).take_while(|(node, step)| step.is(node)).count();
         if is_end && score > 0 && best.is_none_or(|(known, _)| known < score) {
             best = Some((score, statement.line));
@@ -72,29 +72,13 @@ fn nearest(text: &str, steps: &[Step<'_>]) -> Option<(usize, u32)> {
     best
 }
 
-fn is_node(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "container"
-            | "list"
-            | "leaf"
-            | "leaf-list"
-            | "choice"
-            | "case"
-            | "anydata"
-            | "anyxml"
-            | "uses"
-            | "augment"
-            | "deviation"
-            | "refine"
-            | "grouping"
-            | "rpc"
-            | "action"
-            | "notification"
-            | "identity"
-            | "typedef"
-            | "feature"
-    )
+/// What a path of libyang may name: nodes, and what it says in braces.
+fn is_step(keyword: &str) -> bool {
+    is_schema_node(keyword)
+        || matches!(
+            keyword,
+            "uses" | "augment" | "deviation" | "refine" | "grouping" | "identity" | "typedef" | "feature"
+        )
 }
 
 /// One step of a path of libyang: `name`, `module:name`, or `{keyword='argument'}`.

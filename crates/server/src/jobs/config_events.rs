@@ -309,7 +309,8 @@ fn batch_events_max(changes_max: usize, data_max: Option<usize>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use model_config::{AnchorSubscription, DataspaceSubscription, Subscriptions, VersionId};
+    use model_config::testing::change_of;
+    use model_config::{AnchorSubscription, DataspaceSubscription, Subscriptions};
     use store::{Clock, Timestamp};
 
     use super::*;
@@ -322,19 +323,7 @@ mod tests {
 
     #[test]
     fn places_that_are_not_wanted_are_not_told() {
-        let xpaths = ["/a", "/b", "/c[@k='1' and @j='2']"];
-        let change = ConfigChange {
-            dataspace: "d".into(),
-            anchor: "a".into(),
-            schema_set: "s".into(),
-            number: 1,
-            before: VersionId(1),
-            after: Some(VersionId(2)),
-            at: Timestamp(1),
-            observed: None,
-            places: xpaths.map(|xpath| (Action::Replace, xpath.into())).into(),
-            is_cut: false,
-        };
+        let change = change_of(&["/a", "/b", "/c[@k='1' and @j='2']"]);
         let told = |change: &ConfigChange, xpaths: &[&str]| -> Vec<usize> {
             let interests = wanted(xpaths).interests();
             let interest = interests.of(change).unwrap();

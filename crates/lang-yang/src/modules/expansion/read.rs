@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::statement::{Statement, Statements};
+use crate::statement::{Statement, Statements, is_schema_node};
 
 use super::super::Member;
 use super::super::prefixes::Prefixes;
@@ -85,7 +85,7 @@ impl Definitions {
                 None
             }
             "description" | "reference" | "organization" | "contact" => None,
-            keyword if is_node(keyword) => {
+            keyword if is_schema_node(keyword) => {
                 part.own.nodes += 1;
                 None
             }
@@ -119,21 +119,4 @@ impl Definitions {
         let Some(Open { name, part, .. }) = ended else { return };
         self.named(name).parts.push(part);
     }
-}
-
-fn is_node(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "container"
-            | "list"
-            | "leaf"
-            | "leaf-list"
-            | "choice"
-            | "case"
-            | "anydata"
-            | "anyxml"
-            | "rpc"
-            | "action"
-            | "notification"
-    )
 }
