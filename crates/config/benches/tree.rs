@@ -109,7 +109,7 @@ fn report(out: &mut impl Write, what: &str, rounds: u32, mut run: impl FnMut(u32
 
 fn main() -> io::Result<()> {
     let out = &mut io::stdout();
-    let bench = Bench { schema: schema(), pages: Pages::new(Arc::new(PageCache::new(256 << 20))) };
+    let bench = Bench { schema: schema(), pages: Pages::new(Arc::new(PageCache::new(4 << 30))) };
     let all = bench.node("devices", Vec::new(), (0..DEVICES).map(|number| bench.device(number)).collect());
     let top = || Place::Label(Label::top());
     let create = Edit::Create { parent: top(), nodes: [all].into(), at: Position::Last };

@@ -195,12 +195,24 @@ impl<'a> Draft<'a> {
         if self.tree.has_index() || !self.indexed.insert(list_prefix(parent.as_bytes(), slot)) {
             return Ok(());
         }
-        let (mut entries, mut found) = (self.list(parent, list), Vec::new());
-        while let Some(label) = entries.next_entry()? {
-            found.extend(self.record(&label)?.map(|record| (label, record)));
+        let start = parent.container(slot);
+        let end = start.above();
+        let within = (Bound::Included(start.as_bytes()), Bound::Excluded(end.as_bytes()));
+        let mut found = Vec::new();
+        if self.removed.is_empty() && self.points.range::<[u8], _>(within).next().is_none() {
+            // As the tree has them: each with its record, without a search.
+            let mut entries = self.tree.entries(parent, list);
+            while let Some(entry) = entries.next()? {
+                found.push(entry);
+            }
+        } else {
+            let mut entries = self.list(parent, list);
+            while let Some(label) = entries.next_entry()? {
+                found.extend(self.record(&label)?.map(|record| (label, record)));
+            }
         }
+        let start = start.as_bytes().len();
         for (label, record) in found {
-            let start = parent.container(slot).as_bytes().len();
             let order = label.as_bytes().get(start..).expect("an entry lies below its parent");
             let keys: Vec<&str> = key_values(self.schema(), &record).flatten().collect();
             let key = index_key(parent.as_bytes(), slot, keys.into_iter());

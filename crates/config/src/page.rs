@@ -17,15 +17,17 @@ mod summary;
 pub(crate) mod entries;
 mod values;
 mod build;
+mod splice;
 
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use store::wire::{Malformed, Reader};
 
-pub(crate) use build::{PageBuilder, overflow_page};
+pub(crate) use build::{PageBuilder, common, overflow_page};
 pub(crate) use entries::{Child, Content, Entries};
 pub use id::{Attempt, PageId};
+pub(crate) use splice::Spliced;
 pub(crate) use summary::Summary;
 pub(crate) use values::{VALUES_SHARE, ValueDemand, ValueSet, value_hash};
 

@@ -11,9 +11,9 @@ use lang_yang::Schema;
 
 use crate::cache::Fault;
 use crate::edit::{Applied, Changes};
-use crate::label::NO_LABEL;
+use crate::label::{LabelPath, NO_LABEL};
 use crate::limits::PageLimits;
-use crate::page::{Attempt, Child, Content, Entries, Page, PageBuilder, PageId, PageKind};
+use crate::page::{Attempt, Child, Content, Entries, Page, PageBuilder, PageId, PageKind, Spliced, Summary};
 use crate::root::{Body, Root};
 use crate::run::Run;
 use crate::tree::{Key, Tree};
@@ -29,6 +29,9 @@ pub(crate) struct Delta<'d> {
     pub(crate) points: &'d [Point],
     pub(crate) removed: &'d [Removed],
 }
+
+/// Entries that are set one by one in a page: more are merged with all others.
+const SPLICED_MAX: usize = 4;
 
 /// A version under way.
 pub(crate) struct Rewrite<'a> {
@@ -48,10 +51,20 @@ pub(crate) struct Rewrite<'a> {
 /// A part of the new version: what becomes of one page of the old one, or of several.
 enum Item {
     Kept(Child),
+    /// A leaf page that was written with some entries set.
+    Spliced(Child),
     /// Entries of leaf pages; whether the last of them is new.
     Leaf(Run, bool),
     /// Entries of interior pages; the same.
     Interior(Vec<(Key, Child)>, bool),
+}
+
+/// What a page got.
+#[derive(Clone, Copy, Debug, Default)]
+struct Added {
+    records: u64,
+    updated: u64,
+    summary: Summary,
 }
 
 /// Applies changes to a tree. Cost: O(changes × log pages) pages are read and written, at most.
@@ -144,6 +157,12 @@ impl<'a> Rewrite<'a> {
     fn inline(&mut self, page: &Page, delta: Delta<'_>) -> Option<Body> {
         let records = delta.points.partition_point(|(key, _)| is_record(key));
         let points = delta.points.get(..records).expect("a partition point is at most the length");
+        let spliced = self.splice(page, Delta { points, ..delta }, self.limits.inline_bytes_max);
+        if let Some((bytes, added)) = spliced {
+            self.note(added);
+            let page = Page::trusted(bytes);
+            return Some(Body::Inline(page.expect("what was just written is a page")));
+        }
         let mut run = self.merge(page, Delta { points, ..delta })?;
         if let Some(page) = inline_page(&run, self.limits.inline_bytes_max) {
             return Some(Body::Inline(page));
@@ -158,6 +177,12 @@ impl<'a> Rewrite<'a> {
             return None;
         }
         let page = self.load(top.id, PageKind::at(height))?;
+        if height == 0
+            && let Some(spliced) = self.splice_leaf(&top, &page, delta)
+        {
+            self.superseded.push(top.id);
+            return Some(Body::Paged { top: spliced, height });
+        }
         let (children, level) = if height == 0 {
             let run = self.merge(&page, delta)?;
             (self.cut_run(&run, Key::new(), ends_with(delta, &run)), 0)
@@ -221,6 +246,12 @@ impl<'a> Rewrite<'a> {
         }
         let page = if self.meet(child.id, height) { self.load(child.id, PageKind::at(height)) } else { None };
         let Some(page) = page else { return Some(Item::Kept(child)) };
+        if height == 0
+            && let Some(spliced) = self.splice_leaf(&child, &page, delta)
+        {
+            self.superseded.push(child.id);
+            return Some(Item::Spliced(spliced));
+        }
         let item = if height == 0 {
             self.merge(&page, delta).map(|run| {
                 let is_append = ends_with(delta, &run);
@@ -235,9 +266,55 @@ impl<'a> Rewrite<'a> {
         let is_empty = match &item {
             Item::Leaf(run, _) => run.len() == 0,
             Item::Interior(children, _) => children.is_empty(),
-            Item::Kept(_) => false,
+            Item::Kept(_) | Item::Spliced(_) => false,
         };
         (!is_empty).then_some(item)
+    }
+
+    /// A leaf page with some entries set, written: its place among those of its parent stays the same. `None` if it is to be cut, or
+    /// joined, or read as a whole.
+    fn splice_leaf(&mut self, child: &Child, page: &Page, delta: Delta<'_>) -> Option<Child> {
+        let max = self.limits.leaf_bytes_max;
+        let values = delta.points.iter().filter_map(|(_, value)| value.as_ref());
+        if values.into_iter().any(|value| value.len() > max / 4) {
+            return None;
+        }
+        let (bytes, added) = self.splice(page, delta, max).filter(|(bytes, _)| bytes.len() >= max / 4)?;
+        let size = child.bytes.checked_sub(page.bytes().len() as u64)?.checked_add(bytes.len() as u64)?;
+        let mut child = Child { records: child.records.checked_add(added.records)?, bytes: size, ..*child };
+        child.summary.add(added.summary);
+        self.note(added);
+        child.id = self.write(bytes);
+        Some(child)
+    }
+
+    /// The bytes of a leaf page with some entries set, if they are few and fit; what was added is not noted yet.
+    fn splice(&self, page: &Page, delta: Delta<'_>, bytes_max: usize) -> Option<(Bytes, Added)> {
+        if !delta.removed.is_empty() || delta.points.len() > SPLICED_MAX {
+            return None;
+        }
+        let (mut page, mut added) = (page.clone(), Added::default());
+        for (key, value) in delta.points {
+            let (bytes, spliced) = page.with_entry(key, value.as_ref()?)?;
+            if is_record(key) {
+                match spliced {
+                    Spliced::Replaced => added.updated += 1,
+                    Spliced::Added => {
+                        added.records += 1;
+                        let mut path = LabelPath::default();
+                        path.go(self.schema(), key);
+                        path.node().into_iter().for_each(|node| added.summary.add(Summary::of(node)));
+                    }
+                }
+            }
+            page = Page::trusted(bytes).expect("what was just written is a page");
+        }
+        (page.bytes().len() <= bytes_max).then(|| (page.bytes().clone(), added))
+    }
+
+    fn note(&mut self, added: Added) {
+        self.changes.created += added.records;
+        self.changes.updated += added.updated;
     }
 
     /// The entries of a leaf page after changes; `None` if they are the same.

@@ -1,6 +1,6 @@
 //! Runs: entries of leaf pages between two versions, out of their old pages and not yet in new ones.
 
-use crate::page::{Content, Page, PageId};
+use crate::page::{Content, Page, PageId, common};
 
 /// Entries in ascending order, in memory of their own.
 #[derive(Clone, Debug, Default)]
@@ -32,9 +32,7 @@ impl Run {
 
     /// Adds an entry above all others.
     pub(crate) fn push(&mut self, key: &[u8], content: Content<'_>) {
-        let shared = self
-            .last_key()
-            .map_or(0, |last| last.iter().zip(key).take_while(|(one, other)| one == other).count());
+        let shared = self.last_key().map_or(0, |last| common(last, key));
         let start = self.bytes.len();
         self.bytes.extend_from_slice(key);
         let (value, overflow) = match content {

@@ -33,7 +33,12 @@ impl Gather {
     /// # Errors
     ///
     /// [`Fault`] with pages that must be loaded before any more can be read; nothing is lost.
-    pub(super) fn run(&mut self, cursor: &mut Cursor<'_>, root: &Label, depth: Depth) -> Result<Gathered, Fault> {
+    pub(super) fn run(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        root: &Label,
+        depth: Depth,
+    ) -> Result<Gathered, Fault> {
         cursor.turn_to(root);
         if let Some(from) = &self.from {
             cursor.seek(from);

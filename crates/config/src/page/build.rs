@@ -110,6 +110,10 @@ pub(crate) fn overflow_page(record: &[u8]) -> Bytes {
     [&[VERSION, 2], record].concat().into()
 }
 
-fn common(one: &[u8], other: &[u8]) -> usize {
-    one.iter().zip(other).take_while(|(one, other)| one == other).count()
+/// How many bytes two keys share at their beginning. Cost: O(bytes), eight at a time.
+pub(crate) fn common(one: &[u8], other: &[u8]) -> usize {
+    let (words, other_words) = (one.chunks_exact(8), other.chunks_exact(8));
+    let start = 8 * words.zip(other_words).take_while(|(one, other)| one == other).count();
+    let (one, other) = (one.get(start..).unwrap_or(&[]), other.get(start..).unwrap_or(&[]));
+    start + one.iter().zip(other).take_while(|(one, other)| one == other).count()
 }

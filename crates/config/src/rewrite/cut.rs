@@ -2,7 +2,7 @@
 
 use crate::keys::index_key;
 use crate::label::LabelPath;
-use crate::page::{Child, Content, Page, PageBuilder, PageKind, Summary, overflow_page};
+use crate::page::{Child, Content, Page, PageBuilder, PageKind, Summary, common, overflow_page};
 use crate::record::Record;
 use crate::rewrite::{Item, Rewrite, is_record};
 use crate::run::Run;
@@ -14,7 +14,7 @@ impl Rewrite<'_> {
         let mut settled = Vec::with_capacity(items.len() + 1);
         for (low, item) in self.join(items) {
             match item {
-                Item::Kept(child) => settled.push((low, child)),
+                Item::Kept(child) | Item::Spliced(child) => settled.push((low, child)),
                 Item::Leaf(run, is_append) => settled.extend(self.cut_run(&run, low, is_append)),
                 Item::Interior(mut children, is_append) => {
                     if let Some((first, _)) = children.first_mut() {
@@ -42,7 +42,7 @@ impl Rewrite<'_> {
 
     /// Joins two neighbours if one is new and small, and they have room in one page; else gives the second back.
     fn join_two(&mut self, before: &mut Item, item: Item) -> Option<Item> {
-        if matches!((&*before, &item), (Item::Kept(_), Item::Kept(_))) {
+        if is_left(before) && is_left(&item) {
             return Some(item);
         }
         let max = self.bytes_max(before, &item);
@@ -51,6 +51,9 @@ impl Rewrite<'_> {
         }
         let (one, other) = (self.size(before), self.size(&item));
         if one + other > max / 4 * 3 {
+            return Some(item);
+        }
+        if [&*before, &item].iter().any(|item| matches!(item, Item::Spliced(_))) {
             return Some(item);
         }
         let is_interior = is_interior(before, &item);
@@ -76,7 +79,7 @@ impl Rewrite<'_> {
 
     /// Whether an item is new and would be a small page.
     fn is_small(&self, item: &Item, max: usize) -> bool {
-        !matches!(item, Item::Kept(_)) && self.size(item) < max / 4
+        !is_left(item) && self.size(item) < max / 4
     }
 
     fn supersede_kept(&mut self, item: &Item) {
@@ -90,6 +93,8 @@ impl Rewrite<'_> {
         Some(match item {
             Item::Leaf(run, is_append) => Item::Leaf(run.clone(), *is_append),
             Item::Interior(children, is_append) => Item::Interior(children.clone(), *is_append),
+            // Of pages that were just written none is opened again.
+            Item::Spliced(_) => return None,
             Item::Kept(child) => {
                 let page = self.load(child.id, kind)?;
                 match kind {
@@ -110,7 +115,7 @@ impl Rewrite<'_> {
             Item::Leaf(run, _) => run.size(),
             Item::Interior(children, _) => children.iter().map(child_size).sum(),
             // Of an interior page that is not read, its own bytes are not known.
-            Item::Kept(child) => match self.tree.pages.get(child.id) {
+            Item::Kept(child) | Item::Spliced(child) => match self.tree.pages.get(child.id) {
                 Some(page) => page.bytes().len(),
                 None => usize::try_from(child.bytes).unwrap_or(usize::MAX / 2).min(usize::MAX / 2),
             },
@@ -251,6 +256,11 @@ impl Sum {
     }
 }
 
+/// Whether an item is a page already.
+fn is_left(item: &Item) -> bool {
+    matches!(item, Item::Kept(_) | Item::Spliced(_))
+}
+
 /// Whether one of two neighbours is of interior pages: then both are.
 fn is_interior(one: &Item, other: &Item) -> bool {
     matches!(one, Item::Interior(..)) || matches!(other, Item::Interior(..))
@@ -305,6 +315,5 @@ fn plan(sizes: &[usize], (bytes_max, count_min): (usize, usize), is_append: bool
 
 /// The shortest key that is above one and not above another.
 fn separator(before: &[u8], key: &[u8]) -> Key {
-    let common = before.iter().zip(key).take_while(|(one, other)| one == other).count();
-    Key::from_slice(key.get(..=common).unwrap_or(key))
+    Key::from_slice(key.get(..=common(before, key)).unwrap_or(key))
 }

@@ -417,7 +417,7 @@ fn check(limits: PageLimits, steps: usize, height: usize) {
 
 #[test]
 fn random_edits_of_paged_trees_are_those_of_the_model() {
-    check(SMALL, 400, 3);
+    check(SMALL, 700, 3);
 }
 
 #[test]
