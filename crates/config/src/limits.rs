@@ -16,7 +16,7 @@ pub struct PageLimits {
     /// Bytes of a tree that has no pages, but lies in the row of its version. A tree that has pages lies inline again from three
     /// quarters of it on.
     pub inline_bytes_max: usize,
-    /// Bytes of a page of records, or of the key index. A record of more than a quarter of it has a page of its own.
+    /// Bytes of a page of records, or of the key index. A record of more than half of it has a page of its own.
     pub leaf_bytes_max: usize,
     /// Bytes of a page of pages.
     pub interior_bytes_max: usize,
@@ -25,5 +25,10 @@ pub struct PageLimits {
 impl PageLimits {
     /// What pages are made for: large enough that few are read, small enough that few bytes are written for the change of a leaf.
     pub const STANDARD: Self =
-        Self { inline_bytes_max: 16 * 1024, leaf_bytes_max: 8 * 1024, interior_bytes_max: 4 * 1024 };
+        Self { inline_bytes_max: 16 * 1024, leaf_bytes_max: 4 * 1024, interior_bytes_max: 4 * 1024 };
+
+    /// Bytes of a record that lies in a leaf page.
+    pub(crate) fn record_bytes_max(self) -> usize {
+        self.leaf_bytes_max / 2
+    }
 }

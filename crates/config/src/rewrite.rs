@@ -101,7 +101,9 @@ pub(crate) fn rewrite(
 impl<'d> Delta<'d> {
     /// The changes of keys before `end` (all, if there is no end), and the others. A range that goes beyond is in both.
     fn split(self, end: Option<&[u8]>) -> (Self, Self) {
-        let Some(end) = end else { return (self, Self { points: &[], removed: &[] }) };
+        let Some(end) = end.filter(|_| !self.is_empty()) else {
+            return (self, Self { points: &[], removed: &[] });
+        };
         let (points, more_points) =
             self.points.split_at(self.points.partition_point(|(key, _)| **key < *end));
         let ended = self.removed.partition_point(|(_, last)| last.as_slice() <= end);
@@ -276,7 +278,7 @@ impl<'a> Rewrite<'a> {
     fn splice_leaf(&mut self, child: &Child, page: &Page, delta: Delta<'_>) -> Option<Child> {
         let max = self.limits.leaf_bytes_max;
         let values = delta.points.iter().filter_map(|(_, value)| value.as_ref());
-        if values.into_iter().any(|value| value.len() > max / 4) {
+        if values.into_iter().any(|value| value.len() > self.limits.record_bytes_max()) {
             return None;
         }
         let (bytes, added) = self.splice(page, delta, max).filter(|(bytes, _)| bytes.len() >= max / 4)?;

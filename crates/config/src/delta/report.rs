@@ -13,6 +13,7 @@ use super::siblings::{Entry, Family, Siblings, matches};
 use super::side::{Side, Trees};
 use super::spread::Spread;
 use super::{Action, DeltaFault, DeltaItem, Part};
+use crate::content::content_of;
 use crate::label::Label;
 use crate::record::Record;
 use crate::{Depth, Tree};
@@ -279,7 +280,7 @@ impl Delta {
             self.work.push(Work::Pairs(Pairs { left: both.into(), xpath: xpath.clone(), level }));
             self.work.push(group(Side::Source, gone.into_iter().map(|(entry, _)| entry).collect()));
         } else {
-            self.added.extend(new.map(|entry| Spread::new(Side::Target, entry.label, xpath.clone(), level)));
+            self.added.extend(new.map(|entry| Spread::new(Side::Target, entry, xpath.clone(), level)));
             self.work.push(Work::Pairs(Pairs { left: both.into(), xpath, level }));
         }
     }
@@ -290,7 +291,7 @@ impl Delta {
         let (mut xpath, level) = (pairs.xpath.clone(), pairs.level);
         self.work.push(Work::Pairs(pairs));
         let Some(target) = target else {
-            let spread = Spread::new(Side::Source, source.label, xpath, level);
+            let spread = Spread::new(Side::Source, source, xpath, level);
             return self.work.push(Work::Spread(spread));
         };
         let (one, other) = (source.record(&trees.source), target.record(&trees.target));
@@ -321,6 +322,13 @@ impl Delta {
             Depth::Levels(levels) => Depth::Levels(levels.saturating_sub(group.level)),
             Depth::All => Depth::All,
         };
+        if !depth.has(1) {
+            let record = entry.record(trees.of(group.side));
+            group.nodes.push(DataNode { schema: entry.node, content: content_of(&record) });
+            group.left.pop_front();
+            (self.entries, self.steps) = (self.entries + 1, self.steps + 1);
+            return Ok(group.left.is_empty());
+        }
         let gathered = group.first.run(trees.cursor(group.side), &entry.label, depth);
         let count = match gathered.map_err(|fault| group.side.fault(fault))? {
             Gathered::More(count) => count,

@@ -2,6 +2,7 @@
 
 use super::changed;
 use super::paths::push_entry;
+use super::siblings::Entry;
 use super::side::{Side, Trees};
 use super::{DeltaItem, Part};
 use crate::label::Label;
@@ -14,7 +15,7 @@ const ITEMS_AT_ONCE: usize = 256;
 #[derive(Debug)]
 pub(super) struct Spread {
     side: Side,
-    root: Label,
+    root: Entry,
     /// How far its root is below the entries that are compared.
     level: u32,
     /// Where it goes on.
@@ -27,7 +28,7 @@ pub(super) struct Spread {
 
 impl Spread {
     /// Before its root, whose parent has this path.
-    pub(super) fn new(side: Side, root: Label, xpath: String, level: u32) -> Self {
+    pub(super) fn new(side: Side, root: Entry, xpath: String, level: u32) -> Self {
         Self { side, root, level, from: None, xpath, open: Vec::new() }
     }
 
@@ -36,7 +37,7 @@ impl Spread {
     }
 
     pub(super) fn root(&self) -> &Label {
-        &self.root
+        &self.root.label
     }
 
     /// Reports some entries; whether they are all.
@@ -47,8 +48,15 @@ impl Spread {
         items: &mut Vec<DeltaItem>,
     ) -> Result<bool, Fault> {
         let schema = trees.of(self.side).schema();
+        if !depth.has(self.level as usize + 1) {
+            let record = self.root.record(trees.of(self.side));
+            push_entry(&mut self.xpath, schema, &record);
+            let part = Part::entry(schema, self.root.node, changed::all(&record));
+            items.push(DeltaItem::of_side(self.side, std::mem::take(&mut self.xpath), part));
+            return Ok(true);
+        }
         let cursor = trees.cursor(self.side);
-        cursor.turn_to(&self.root);
+        cursor.turn_to(&self.root.label);
         if let Some(from) = &self.from {
             cursor.seek(from);
         }

@@ -147,7 +147,7 @@ impl Rewrite<'_> {
 
     fn put(&mut self, leaf: &mut Leaf, path: &mut LabelPath, (key, content): (&[u8], Content<'_>)) {
         let content = match content {
-            Content::Value(value) if value.len() > self.limits.leaf_bytes_max / 4 => {
+            Content::Value(value) if value.len() > self.limits.record_bytes_max() => {
                 Content::Overflow(self.write(overflow_page(value)), value.len())
             }
             content => content,
