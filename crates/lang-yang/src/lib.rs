@@ -34,8 +34,8 @@ pub use engine::{CompileOptions, Features};
 pub use json_read::read_json;
 pub use json_write::{JsonWriter, write_content_json};
 pub use modules::{
-    CompileError, DERIVATIONS_MAX, EXPANDED_DEPTH_MAX, EXPANDED_NODES_MAX, EXPANDED_STATEMENTS_MAX,
-    FILES_MAX, IDENTITIES_MAX, IMPORT_PATHS_MAX, TEXT_BYTES_MAX, YangFile,
+    COMPARISONS_MAX, CompileError, DERIVATIONS_MAX, EXPANDED_DEPTH_MAX, EXPANDED_NODES_MAX,
+    EXPANDED_STATEMENTS_MAX, FILES_MAX, IDENTITIES_MAX, IMPORT_PATHS_MAX, TEXT_BYTES_MAX, YangFile,
 };
 pub use schema::{Any, Identities, Identity, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 pub use stored::Malformed;

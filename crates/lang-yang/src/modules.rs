@@ -10,10 +10,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use crate::statement::SyntaxError;
+use crate::statement::{SyntaxError, byte_order_mark};
 
 pub use derivations::{DERIVATIONS_MAX, IDENTITIES_MAX};
-pub use expansion::{EXPANDED_DEPTH_MAX, EXPANDED_NODES_MAX, EXPANDED_STATEMENTS_MAX};
+pub use expansion::{COMPARISONS_MAX, EXPANDED_DEPTH_MAX, EXPANDED_NODES_MAX, EXPANDED_STATEMENTS_MAX};
 pub(crate) use header::{Dependency, Header};
 
 /// Files of a set.
@@ -328,17 +328,18 @@ impl<'a> ModuleSet<'a> {
 
     /// The text of a member as the engine is to read it. Every import that does not say which revision it wants says that of the
     /// newest in the set: else the engine would prefer newer ones that it brings with it. What is for people alone is left
-    /// out: most of a text, of which the engine would make a copy. No line moves. Cost: a copy of the rest.
+    /// out: most of a text, of which the engine would make a copy. So is a byte order mark, which it does not know. No line moves. Cost: a copy of the rest.
     pub(crate) fn for_engine(&self, member: &Member<'a>) -> Cow<'a, str> {
         let text = &*member.file.text;
+        let begin = byte_order_mark(text);
         let pins = member.header.imports.iter().filter_map(|import| self.pin(import));
         let prose = member.header.prose.iter().map(|at| (at.clone(), blank(text, at)));
         let mut edits: Vec<(Range<usize>, String)> = pins.chain(prose).collect();
         if edits.is_empty() {
-            return Cow::Borrowed(text);
+            return Cow::Borrowed(text.get(begin..).unwrap_or(""));
         }
         edits.sort_by_key(|(at, _)| at.start);
-        let (mut out, mut copied) = (String::new(), 0);
+        let (mut out, mut copied) = (String::new(), begin);
         for (at, replacement) in edits {
             out.push_str(text.get(copied..at.start).unwrap_or(""));
             out.push_str(&replacement);

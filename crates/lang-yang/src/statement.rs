@@ -78,9 +78,7 @@ impl<'a> Statements<'a> {
     /// Those of this text.
     #[must_use]
     pub fn new(text: &'a str) -> Self {
-        // A byte order mark is no part of the text.
-        let at = if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
-        Self { text, at, line: 1, open: Vec::new(), has_ended: false }
+        Self { text, at: byte_order_mark(text), line: 1, open: Vec::new(), has_ended: false }
     }
 
     fn rest(&self) -> &'a str {
@@ -284,6 +282,11 @@ fn is_keyword(word: &str) -> bool {
         Some((prefix, name)) => is_identifier(prefix) && is_identifier(name),
         None => is_identifier(word),
     }
+}
+
+/// Bytes of the byte order mark that a text begins with, and that is no part of it.
+pub(crate) fn byte_order_mark(text: &str) -> usize {
+    if text.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 }
 }
 
 /// Whether a text is an identifier (RFC 7950, 6.2).

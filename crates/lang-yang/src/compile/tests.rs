@@ -369,6 +369,18 @@ fn what_is_as_deep_as_it_may_be_ends_well() {
 }
 
 #[test]
+fn a_byte_order_mark_is_no_part_of_a_text() {
+    let text =
+        format!("\u{FEFF}{}", module("a", "import b { prefix b; } description 'x'; leaf x { type b:t; }"));
+    let plain = format!("\u{FEFF}{}", module("b", "revision 2020-01-01; typedef t { type int8; }"));
+    assert_eq!(paths(&schema_of(&[("a", &text), ("b", &plain)], Features::All)), ["/a:x"]);
+    refused(
+        &[("a.yang", "\u{FEFF}module a {\n leef y; }")],
+        "a.yang, line 2: Invalid character sequence \"leef\", expected a keyword",
+    );
+}
+
+#[test]
 fn the_longest_chain_of_identities_compiles() {
     let chain: String = (0..630).map(|at| format!("identity i{at} {{ base i{}; }}\n", at + 1)).collect();
     let schema = schema_of(&[("a", &module("a", &format!("{chain} identity i630;")))], Features::All);

@@ -1,7 +1,8 @@
 //! What the groupings and types of a set come to: each `uses` copies what it names, a union takes in the members of the unions
 //! it is of, and copies of copies multiply. It is counted before the engine does it, so that a short text does not fill the
-//! memory.
+//! memory; and so is how often the engine compares names, since it finds everything by looking at one after the other.
 
+mod comparisons;
 mod read;
 
 use std::collections::HashMap;
@@ -9,19 +10,15 @@ use std::rc::Rc;
 
 use super::{CompileError, ModuleSet};
 
+pub use comparisons::COMPARISONS_MAX;
+use comparisons::{Comparisons, Counts, Part};
+
 /// Nodes of all kinds, with all copies of groupings.
 pub const EXPANDED_NODES_MAX: u64 = 500_000;
 /// Statements that are no nodes, and members of unions, with all copies of groupings and types.
 pub const EXPANDED_STATEMENTS_MAX: u64 = 2_000_000;
 /// Nesting of statements, with groupings and types in the places where they are used.
 pub const EXPANDED_DEPTH_MAX: usize = 400;
-
-/// A grouping, a typedef, or what a text has outside of these.
-#[derive(Debug, Default)]
-struct Part {
-    own: Size,
-    references: Vec<Reference>,
-}
 
 /// A grouping or type that a part uses.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +29,11 @@ struct Reference {
     depth: u8,
     /// Whether all of it is copied, or a type only shared: then a union that it is in has its members.
     is_whole: bool,
+    /// Of the lists of the part, that in which the nodes of a grouping come to be, or that of what is added to a type.
+    list: u32,
+    /// `refine` and `augment` of a `uses`.
+    amendments: u32,
+    line: u32,
 }
 
 /// How much something comes to.
@@ -43,6 +45,7 @@ struct Size {
     /// Of unions: types that are no unions; and patterns.
     members: u64,
     depth: usize,
+    compared: Comparisons,
 }
 
 /// What is known of the size of all that has a name.
@@ -69,6 +72,8 @@ struct Named {
     /// For errors.
     shown: Rc<str>,
     is_type: bool,
+    /// The number of the module that it is of.
+    module: u32,
     parts: Vec<Part>,
     total: Total,
 }
@@ -80,6 +85,8 @@ struct Definitions {
     names: Vec<Named>,
     /// Those that are being counted, and whether they have several definitions.
     begun: Vec<(u32, bool)>,
+    /// What is counted of modules as a whole.
+    counts: Counts,
 }
 
 /// Counts the nodes, statements and types of a set. Cost: linear in the texts.
@@ -89,14 +96,17 @@ struct Definitions {
 /// More than the limits, with the file at which it is.
 pub(super) fn check(set: &ModuleSet<'_>) -> Result<(), CompileError> {
     let mut definitions = Definitions::default();
-    let outside: Vec<(&str, Part)> =
-        set.members.iter().map(|member| (&*member.file.name, definitions.read(member))).collect();
+    let outside: Vec<(&str, Part)> = (0..)
+        .zip(&set.members)
+        .map(|(number, member)| (&*member.file.name, definitions.read(member, number)))
+        .collect();
     let mut sum = Size::default();
     for (file, part) in &outside {
         let fails = |message: String| CompileError::at(file, None, message);
         let total = definitions.total(part, 0).map_err(|error| fails(error.to_string()))?;
         sum.add(total).check().map_err(|message| fails(format!("with it {message}")))?;
     }
+    let nodes = sum.nodes;
     // The engine compiles what nobody uses, too, to see whether it is right; and it keeps each typedef.
     let unused: Vec<bool> =
         definitions.names.iter().map(|named| matches!(named.total, Total::Unknown)).collect();
@@ -104,13 +114,18 @@ pub(super) fn check(set: &ModuleSet<'_>) -> Result<(), CompileError> {
         let mut total =
             definitions.total_of(name, 0).map_err(|error| CompileError::of_set(error.to_string()))?;
         let named = definitions.named(name);
-        if !is_unused {
-            total = Size { members: if named.is_type { total.members } else { 0 }, ..Size::default() };
+        if is_unused {
+            total.compared.end_grouping();
+        } else if named.is_type {
+            total = Size { members: total.members, compared: total.compared, ..Size::default() };
+        } else {
+            total = Size::default();
         }
         let fails = |message: String| CompileError::of_set(format!("with {} {message}", named.shown));
         sum.add(total).check().map_err(fails)?;
     }
-    Ok(())
+    definitions.counts.finish(&mut sum.compared, nodes);
+    sum.compared.check(set)
 }
 
 impl std::fmt::Display for Uncountable {
@@ -133,6 +148,7 @@ impl Size {
         self.nodes = self.nodes.saturating_add(other.nodes);
         self.statements = self.statements.saturating_add(other.statements);
         self.members = self.members.saturating_add(other.members);
+        self.compared.add(&other.compared);
         self
     }
 
@@ -142,6 +158,7 @@ impl Size {
             statements: self.statements.max(other.statements),
             members: self.members.max(other.members),
             depth: self.depth.max(other.depth),
+            compared: self.compared.max(other.compared),
         }
     }
 
@@ -166,15 +183,20 @@ impl Definitions {
     /// A part with all that it uses, so many statements deep.
     fn total(&mut self, part: &Part, level: usize) -> Result<Size, Uncountable> {
         let mut sum = part.own;
+        let mut lengths = part.lengths();
         for reference in &part.references {
             let depth = usize::from(reference.depth);
             let mut used = self.total_of(reference.name, level + depth)?;
             if !reference.is_whole {
                 used.statements = 0;
             }
+            let named = self.names.get(reference.name as usize).expect("names have numbers of this table");
+            let (is_type, searched) = (named.is_type, self.counts.searched(named.module, named.is_type));
+            used.compared.used_by(reference, (is_type, searched, used.nodes), &mut lengths);
             sum.add(used);
             sum.depth = sum.depth.max(depth + used.depth);
         }
+        self.counts.close(part, &lengths, &mut sum.compared);
         if level + sum.depth > EXPANDED_DEPTH_MAX { Err(Uncountable::TooDeep) } else { Ok(sum) }
     }
 

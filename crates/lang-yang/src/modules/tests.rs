@@ -316,3 +316,211 @@ fn identities_are_not_derived_without_end() {
     let circle = "module a { identity i { base j; } identity j { base i; } }";
     assert_eq!(problem(&[("a.yang", circle)]), None, "the engine names circles of identities");
 }
+
+/// Refused for the names that would be compared, at this place and for this.
+fn compared_too_often(texts: &[(&str, &str)], place: &str, most: &str) {
+    let expected = format!("{place}: the modules take more than 250000000 comparisons of names, most {most}");
+    refused(texts, &expected);
+}
+
+/// A module `a` of this body, which begins in line 2.
+fn body(body: &str) -> String {
+    format!("module a {{ prefix a; namespace urn:a;\n{body}\n}}")
+}
+
+fn repeat(count: usize, text: impl Fn(usize) -> String) -> String {
+    (0..count).map(text).collect()
+}
+
+/// So many leaves in lists of a hundred, each of this body.
+fn leaves(count: usize, of: impl Fn(usize) -> String) -> String {
+    repeat(count / 100, |list| {
+        let leaves = repeat(100, |leaf| format!("leaf l{leaf} {{ {} }}", of(100 * list + leaf)));
+        format!("container c{list} {{ {leaves} }}\n")
+    })
+}
+
+#[test]
+fn nodes_beside_each_other_are_bounded() {
+    let many = |count: usize, text: &str| repeat(count, |number| text.replace('#', &number.to_string()));
+    let fits = |text: &str| assert_eq!(problem(&[("a.yang", &body(text))]), None);
+    let refused = |text: &str, line: u32, length: u32| {
+        let most = format!("of the {length} nodes that come to be beside each other here");
+        compared_too_often(&[("a.yang", &body(text))], &format!("a.yang, line {line}"), &most);
+    };
+    const LEAF: &str = "leaf l# { type int8; }";
+    fits(&many(15_000, LEAF));
+    refused(&many(50_000, LEAF), 1, 50_000);
+    fits(&format!("list c {{ key l0; {} }}", many(15_000, LEAF)));
+    refused(&format!("\nlist c {{ key l0; {} }}", many(50_000, LEAF)), 3, 50_000);
+    // Many of some length are as much as one that is long.
+    fits(&leaves(50_000, |_| "type int8;".into()));
+    refused(&repeat(50, |list| format!("\nlist c{list} {{ {} }}", many(3_000, LEAF))), 3, 3_000);
+    // Cases, choices and what is in them are beside what is beside the choice.
+    fits(&format!("choice c {{ {} }}", many(7_000, "case c# { leaf l# { type int8; } }")));
+    refused(&format!("choice c {{ {} }}", many(8_000, "case c# { leaf l# { type int8; } }")), 1, 16_001);
+    refused(&many(6_000, "choice c# { leaf l# { type int8; } }"), 1, 18_000);
+    refused(&format!("choice c {{ {} }}", many(8_000, LEAF)), 1, 16_001);
+    // Of groupings, where they are used; and of one that nobody uses.
+    let grouping = format!("grouping g {{ {} }}", many(2_000, LEAF));
+    fits(&format!("{grouping} container c {{ {} }}", "uses g;".repeat(7)));
+    refused(&format!("{grouping}\ncontainer c {{ {} }}", "uses g;".repeat(8)), 3, 16_008);
+    let unused = format!("grouping g {{ {} }}", many(16_000, LEAF));
+    compared_too_often(
+        &[("a.yang", &body(&unused))],
+        "a.yang, line 2",
+        "of the 16000 nodes that come to be beside each other here",
+    );
+    refused(&many(16_000, "rpc r#;"), 1, 16_000);
+    refused(&format!("container c {{ {} }}", many(16_000, "action r#;")), 2, 16_000);
+}
+
+#[test]
+fn nodes_of_augments_of_one_target_are_beside_each_other() {
+    let target = body("container c { leaf x { type int8; } }");
+    let augments = |module: &str, count: usize| {
+        let augments = repeat(count, |at| format!("augment /p:c {{ leaf l{at} {{ type int8; }} }}"));
+        (
+            format!("{module}.yang"),
+            format!("module {module} {{ prefix {module}; import a {{ prefix p; }}\n{augments} }}"),
+        )
+    };
+    let check = |modules: &[(String, String)]| {
+        let mut texts = vec![("a.yang", &*target)];
+        texts.extend(modules.iter().map(|(name, text)| (&**name, &**text)));
+        problem(&texts)
+    };
+    assert_eq!(check(&[augments("b", 10_000)]), None);
+    let expected = "b.yang, line 2: the modules take more than 250000000 comparisons of names, most of the 16000 nodes that come to be beside each other here";
+    assert_eq!(check(&[augments("b", 16_000)]).as_deref(), Some(expected));
+    assert_eq!(check(&[augments("b", 8_000), augments("c", 8_000)]).as_deref(), Some(expected));
+    // Each node is compared with each augment and deviation.
+    let spread = body(&leaves(50_000, |_| "type int8;".into()));
+    let deviations = |count: usize| {
+        let deviation =
+            |at: usize| format!("deviation /p:c{}/p:l{} {{ deviate not-supported; }}\n", at / 100, at % 100);
+        format!("module b {{ prefix b; import a {{ prefix p; }}\n{} }}", repeat(count, deviation))
+    };
+    assert_eq!(problem(&[("a.yang", &spread), ("b.yang", &deviations(8_000))]), None);
+    let most = "to find the nodes of 20000 augments and deviations like this one";
+    compared_too_often(&[("a.yang", &spread), ("b.yang", &deviations(20_000))], "b.yang, line 2", most);
+    let refines = repeat(30_000, |at| format!("refine c{}/l{} {{ default 1; }}", at / 100, at % 100));
+    let used = body(&format!(
+        "grouping g {{ {} }}\nuses g {{ {refines} }}",
+        leaves(50_000, |_| "type int8;".into())
+    ));
+    let problem = problem(&[("a.yang", &used)]).unwrap();
+    assert!(
+        problem.contains("comparisons of names, most to find what is used here by its name"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn values_of_types_are_bounded() {
+    let fits = |text: &str| assert_eq!(problem(&[("a.yang", &body(text))]), None);
+    let refused = |text: &str, line: u32, length: u32| {
+        let most = format!("of the {length} values of a type here");
+        compared_too_often(&[("a.yang", &body(text))], &format!("a.yang, line {line}"), &most);
+    };
+    let enums = |count: usize| repeat(count, |at| format!("enum e{at};"));
+    let numbered = |count: usize| repeat(count, |at| format!("bit b{at} {{ position {at}; }}"));
+    fits(&format!("leaf x {{ type enumeration {{ {} }} }}", enums(15_000)));
+    refused(&format!("\nleaf x {{ type enumeration {{ {} }} }}", enums(16_000)), 3, 16_000);
+    fits(&format!("typedef t {{ type bits {{ {} }} }}", numbered(11_000)));
+    refused(&format!("typedef t {{ type bits {{ {} }} }}", numbered(12_000)), 2, 12_000);
+    // Those with numbers are compared again with each copy.
+    let copies = |count: usize| {
+        let uses = repeat(count, |at| format!("container c{at} {{ uses g; }}"));
+        format!("grouping g {{ leaf x {{ type bits {{ {} }} }} }}\n{uses}", numbered(2_000))
+    };
+    fits(&copies(50));
+    refused(&copies(70), 2, 2_000);
+    // Those of a derived type are looked for among those of its base.
+    let derived = |count: usize| {
+        format!("typedef t {{ type enumeration {{ {0} }} }} leaf x {{ type t {{ {0} }} }}", enums(count))
+    };
+    fits(&derived(8_000));
+    assert!(problem(&[("a.yang", &body(&derived(10_000)))]).is_some());
+    // Defaults are looked for, word by word, by each leaf that has them of its type.
+    let inherited = |count: usize| {
+        let words = repeat(1_000, |at| format!("b{at} "));
+        format!(
+            "typedef t {{ type bits {{ {} }} default '{words}'; }}\n{}",
+            numbered(1_000),
+            leaves(count, |_| "type t;".into())
+        )
+    };
+    fits(&inherited(200));
+    assert!(problem(&[("a.yang", &body(&inherited(300)))]).unwrap().contains("comparisons of names"));
+}
+
+#[test]
+fn what_is_found_by_its_name_is_bounded() {
+    let check = |text: &str| problem(&[("a.yang", &body(text))]);
+    let refused = |text: &str, line: u32| {
+        compared_too_often(
+            &[("a.yang", &body(text))],
+            &format!("a.yang, line {line}"),
+            "to find what is used here by its name",
+        );
+    };
+    let defined =
+        |keyword: &str, inside: &str| repeat(12_000, |at| format!("{keyword} d{at} {{ {inside} }}"));
+    let typedefs = defined("typedef", "type int8;");
+    assert_eq!(check(&format!("{typedefs}\n{}", leaves(15_000, |_| "type d7;".into()))), None);
+    refused(&format!("{typedefs}\n{}", leaves(22_000, |_| "type a:d7;".into())), 3);
+    // All that a type is derived from is looked for again by each leaf.
+    let chain = repeat(100, |at| format!("typedef t{} {{ type t{at}; }}", at + 1));
+    let chain = format!("typedef t0 {{ type int8; }} {chain}\n");
+    assert_eq!(check(&format!("{chain}{}", leaves(10_000, |_| "type t100;".into()))), None);
+    refused(&format!("{chain}{}", leaves(50_000, |_| "type t100;".into())), 3);
+    let uses = repeat(300, |list| {
+        format!("container c{list} {{ {} }}", repeat(500, |at| format!("container c{at} {{ uses d0; }}")))
+    });
+    refused(&format!("{}\n{uses}", defined("grouping", "")), 3);
+    refused(
+        &format!(
+            "{}\n{}",
+            defined("identity", ""),
+            leaves(22_000, |_| "type identityref { base d0; }".into())
+        ),
+        3,
+    );
+    refused(
+        &format!("{}\n{}", defined("feature", ""), leaves(22_000, |_| "if-feature 'not (d0)';".into())),
+        3,
+    );
+    refused(&format!("{}\n{}", defined("extension", ""), "a:d7;".repeat(22_000)), 3);
+    // Features are compared with all that they depend on.
+    let features = |count: usize| repeat(count, |at| format!("feature f{at} {{ if-feature f{}; }}", at + 1));
+    assert_eq!(check(&features(2_000)), None);
+    refused(&features(4_000), 2);
+}
+
+#[test]
+fn paths_are_bounded() {
+    let check = |text: &str| problem(&[("a.yang", &body(text))]);
+    let refused = |text: &str, line: u32, most: &str| {
+        compared_too_often(&[("a.yang", &body(text))], &format!("a.yang, line {line}"), most);
+    };
+    let list = format!("container c {{ {} }}\n", repeat(2_000, |at| format!("leaf l{at} {{ type int8; }}")));
+    let leafref = |_| "type leafref { path /a:c/a:l1999; }".to_owned();
+    assert_eq!(check(&format!("{list}{}", leaves(10_000, leafref))), None);
+    let of_paths = "for paths of XPath such as this one";
+    refused(&format!("{list}{}", leaves(40_000, leafref)), 3, of_paths);
+    // What selects everything is compared with everything.
+    let all =
+        |count: usize| leaves(count, |_| "type int8;".into()) + "container x { must 'not(//*[. = 1])'; }";
+    assert_eq!(check(&all(50_000)), None);
+    let error = check(&all(130_000)).unwrap();
+    assert!(error.ends_with(of_paths), "{error}");
+    assert_eq!(
+        check(&format!("{} container x {{ must '2 * 3 = 6'; }}", leaves(130_000, |_| "type int8;".into()))),
+        None
+    );
+    let keys = repeat(10_000, |at| format!("l{at} "));
+    let keyed =
+        format!("list c {{ key '{keys}'; {} }}", repeat(10_000, |at| format!("leaf l{at} {{ type int8; }}")));
+    assert!(check(&keyed).unwrap().contains("of the 10000 nodes"));
+}
