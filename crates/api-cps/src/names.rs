@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 
-/// What no name may hold.
+/// What no name may hold, beside control characters.
 const FORBIDDEN: &str = "=!\" #$%&'()*+,./\\:;<>?@[]^`{|}~";
 
 /// Checks a name that is given to something new.
@@ -12,7 +12,8 @@ const FORBIDDEN: &str = "=!\" #$%&'()*+,./\\:;<>?@[]^`{|}~";
 /// 400, with the place of the first character that a name may not hold.
 pub(crate) fn check_name(name: &str) -> Result<(), Problem> {
     // Columns count from one; the place that is named is the one behind them.
-    let found = name.chars().zip(1_usize..).find(|(letter, _)| FORBIDDEN.contains(*letter));
+    let found =
+        name.chars().zip(1_usize..).find(|(letter, _)| FORBIDDEN.contains(*letter) || letter.is_control());
     let detail = match found {
         Some((_, place)) => format!("{name} invalid token encountered at position {place}"),
         None if name.is_empty() => "a name has at least one character".to_owned(),
@@ -35,6 +36,9 @@ mod tests {
         check("plain-name_1", None);
         check("männer", None);
         check("bad name", Some("bad name invalid token encountered at position 4"));
+        check("a\u{7}b", Some("a\u{7}b invalid token encountered at position 2"));
+        check("tab\t", Some("tab\t invalid token encountered at position 4"));
+        check("c1\u{85}", Some("c1\u{85} invalid token encountered at position 3"));
         check("", Some("a name has at least one character"));
         for letter in FORBIDDEN.chars() {
             let name = format!("ä{letter}b{letter}");

@@ -55,10 +55,17 @@ impl ConfigOptions {
     }
 }
 
-/// Refuses a name that is empty or too long.
+/// Refuses a name that is empty or too long, or holds control characters: nobody sees these, and logs and terminals obey them.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<(), Error> {
     if name.is_empty() {
         return Err(Error::Invalid(format!("the name of a {what} must not be empty").into()));
+    }
+    if let Some((place, control)) = (1_usize..).zip(name.chars()).find(|(_, letter)| letter.is_control()) {
+        let code = u32::from(control);
+        let message = format!(
+            "the name of a {what} must not hold control characters: character {place} is U+{code:04X}"
+        );
+        return Err(Error::Invalid(message.into()));
     }
     check_limit(|| format!("bytes of the name of a {what}"), ("NAME_BYTES_MAX", NAME_BYTES_MAX), name.len())
 }

@@ -44,6 +44,30 @@ async fn names_are_unknown_taken_or_in_use() {
 }
 
 #[tokio::test]
+async fn names_hold_no_control_characters() {
+    let configs = made(store::testing::memory(clock()), clock(), 4).await;
+    let problem = |made: Result<(), Error>| made.err().map(|error| error.to_string());
+    let names = [("a\0b", 2, "0000"), ("\n", 1, "000A"), ("äb\u{85}", 3, "0085"), ("x\u{7f}", 2, "007F")];
+    for (name, place, code) in names {
+        let refused = |what: &str| {
+            Some(format!(
+                "the name of a {what} must not hold control characters: character {place} is U+{code}"
+            ))
+        };
+        assert_eq!(problem(configs.create_dataspace(name).await), refused("dataspace"));
+        let made =
+            configs.create_schema_set("d", name, &files(OTHER), schema_set_options(Mode::Lenient)).await;
+        assert_eq!(problem(made.map(drop)), refused("schema set"));
+        assert_eq!(problem(configs.create_anchor("d", "s", name).await.map(drop)), refused("anchor"));
+    }
+    // Everything that can be seen.
+    for name in ["a/b", "it's \"quoted\"", "a b", "männer", "日本", "100%[x]"] {
+        assert_eq!(problem(configs.create_dataspace(name).await), None, "{name}");
+        assert_eq!(problem(configs.create_anchor("d", "s", name).await.map(drop)), None, "{name}");
+    }
+}
+
+#[tokio::test]
 async fn anchors_are_listed_by_name_over_all_buckets() {
     let configs = made(store::testing::memory(clock()), clock(), 4).await;
     configs.create_schema_set("d", "t", &files(OTHER), schema_set_options(Mode::Strict)).await.unwrap();
