@@ -8,7 +8,7 @@ mod place;
 use yang5::context::{Context, ContextFlags};
 use yang5::schema::SchemaModule;
 
-use crate::modules::{CompileError, ModuleSet};
+use crate::modules::{BuiltIn, CompileError, ModuleSet};
 
 use texts::Texts;
 
@@ -51,6 +51,8 @@ impl Engine {
         let mut context =
             Context::new(flags).map_err(|error| CompileError::internal("libyang does not start", &error))?;
         raw::store_all_complaints();
+        let built_in: Vec<BuiltIn> = context.modules(false).map(|module| built_in(&module)).collect();
+        set.check_built_in(&built_in)?;
         set.check_dependencies(|name| context.get_module_latest(name).is_some())?;
         let texts = Texts::new(set);
         let load = |context: &mut Context| load_modules(context, set, &options.features);
@@ -72,6 +74,15 @@ impl Engine {
     /// What libyang said since it was last asked on this thread; the last is the most general.
     pub(crate) fn complaints(&self) -> Vec<Complaint> {
         raw::take_complaints(&self.context)
+    }
+}
+
+fn built_in(module: &SchemaModule<'_>) -> BuiltIn {
+    BuiltIn {
+        name: module.name().into(),
+        revision: module.revision().unwrap_or("").into(),
+        namespace: module.namespace().into(),
+        is_implemented: module.is_implemented(),
     }
 }
 

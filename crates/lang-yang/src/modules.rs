@@ -2,6 +2,7 @@
 //! left to the engine.
 
 mod header;
+mod built_in;
 mod prefixes;
 mod expansion;
 mod derivations;
@@ -12,6 +13,7 @@ use std::ops::Range;
 
 use crate::statement::{SyntaxError, byte_order_mark};
 
+pub(crate) use built_in::BuiltIn;
 pub use derivations::{DERIVATIONS_MAX, IDENTITIES_MAX};
 pub use expansion::{COMPARISONS_MAX, EXPANDED_DEPTH_MAX, EXPANDED_NODES_MAX, EXPANDED_STATEMENTS_MAX};
 pub(crate) use header::{Dependency, Header};

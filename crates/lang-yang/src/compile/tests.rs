@@ -369,6 +369,81 @@ fn what_is_as_deep_as_it_may_be_ends_well() {
 }
 
 #[test]
+fn namespaces_are_there_and_one_modules_own() {
+    const URI: &str = "\"namespace\" needs a URI, which is not empty and has no white space";
+    for namespace in ["''", "' '", "\"urn:a\\n\"", "'urn:a b'"] {
+        let text = format!("module a {{\n namespace {namespace};\n prefix a; leaf x {{ type int8; }} }}");
+        refused(&[("a.yang", &text)], &format!("a.yang, line 2: {URI}"));
+    }
+    refused(
+        &[("a.yang", "\nmodule a { namespace urn:ietf:params:xml:ns:yang:ietf-inet-types; prefix a; }")],
+        "a.yang, line 2: the namespace of module \"a\" is that of module \"ietf-inet-types\"",
+    );
+    refused(
+        &[
+            ("a.yang", "module a { namespace urn:x; prefix a; }"),
+            ("b.yang", "module b { namespace urn:x; prefix b; }"),
+        ],
+        "b.yang: Two different modules (\"a\" and \"b\") have the same namespace \"urn:x\"",
+    );
+}
+
+#[test]
+fn what_is_uploaded_is_used_or_refused() {
+    let text = |name: &str, namespace: &str, revision: &str| {
+        format!(
+            "module {name} {{ namespace {namespace}; prefix p; {revision} container own {{ leaf x {{ type int8; }} }} }}"
+        )
+    };
+    let own = |name: &str, revision: &str| {
+        let text = text(name, &format!("urn:ietf:params:xml:ns:yang:{name}"), revision);
+        compile(&[file("m.yang", &text)], &OPTIONS)
+            .map(|compiled| paths(&compiled.schema))
+            .map_err(|error| error.to_string())
+    };
+    // Of these another revision may be there; without one that of libyang would be used.
+    for (name, revision) in [
+        ("ietf-inet-types", "2025-12-22"),
+        ("ietf-yang-types", "2025-12-22"),
+        ("ietf-yang-structure-ext", "2020-06-17"),
+    ] {
+        let mut nodes = own(name, "revision 2013-07-15;").unwrap();
+        nodes.truncate(1);
+        assert_eq!(nodes, [format!("/{name}:own")]);
+        let namespace = format!("urn:ietf:params:xml:ns:yang:{name}");
+        let expected = format!(
+            "m.yang, line 1: module \"{name}\" is built in, of revision {revision} and namespace \"{namespace}\": another of its name needs another revision"
+        );
+        assert_eq!(own(name, ""), Err(expected.clone()));
+        refused(&[("m.yang", &text(name, "urn:x", &format!("revision {revision};")))], &expected);
+    }
+    // libyang works by these.
+    for (name, revision, namespace) in [
+        ("yang", "2025-01-29", "urn:ietf:params:xml:ns:yang:1"),
+        ("default", "2025-06-18", "urn:ietf:params:xml:ns:netconf:default:1.0"),
+        ("ietf-yang-metadata", "2016-08-05", "urn:ietf:params:xml:ns:yang:ietf-yang-metadata"),
+        ("ietf-yang-schema-mount", "2019-01-14", "urn:ietf:params:xml:ns:yang:ietf-yang-schema-mount"),
+    ] {
+        let expected = format!(
+            "m.yang, line 1: module \"{name}\" is built in, of revision {revision} and namespace \"{namespace}\": no other of its name can be used"
+        );
+        for other in ["", "revision 2001-01-01;", "revision 2031-01-01;"] {
+            refused(&[("m.yang", &text(name, namespace, other))], &expected);
+        }
+        refused(&[("m.yang", &text(name, "urn:x", &format!("revision {revision};")))], &expected);
+        // That of libyang itself, as people upload it with all that they have.
+        let same = text(name, namespace, &format!("revision {revision};"));
+        let user = module("a", &format!("import {name} {{ prefix q; }} leaf y {{ type int8; }}"));
+        let schema = schema_of(&[("m", &same), ("a", &user)], Features::All);
+        assert!(schema.child(None, None, "y").is_some());
+    }
+    // These are not loaded, but where they are uploaded.
+    for name in ["ietf-yang-library", "ietf-datastores", "ietf-netconf-with-defaults", "ietf-origin"] {
+        assert_eq!(own(name, ""), Ok(vec![format!("/{name}:own"), format!("/{name}:own/x")]));
+    }
+}
+
+#[test]
 fn a_byte_order_mark_is_no_part_of_a_text() {
     let text =
         format!("\u{FEFF}{}", module("a", "import b { prefix b; } description 'x'; leaf x { type b:t; }"));

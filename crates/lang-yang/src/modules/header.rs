@@ -15,6 +15,8 @@ pub(crate) struct Header {
     pub(crate) revision: Box<str>,
     /// Of its `module` or `submodule` statement.
     pub(crate) line: u32,
+    /// Empty of a submodule.
+    pub(crate) namespace: Box<str>,
     pub(crate) imports: Vec<Dependency>,
     pub(crate) includes: Vec<Dependency>,
     /// Of a submodule.
@@ -95,6 +97,7 @@ impl Header {
             name: identifier(&first)?.into(),
             revision: Box::default(),
             line: first.line,
+            namespace: Box::default(),
             imports: Vec::new(),
             includes: Vec::new(),
             belongs_to: placeholder,
@@ -124,6 +127,7 @@ impl Header {
             "belongs-to" if self.belongs_to.is_some() => {
                 self.belongs_to = Some(Dependency::new(statement, identifier(statement)?));
             }
+            "namespace" => self.namespace = namespace(statement)?.into(),
             "revision" => {
                 let date = date(statement)?;
                 if revision.as_deref().is_none_or(|newest| newest < date) {
@@ -182,6 +186,16 @@ fn identifier<'a>(statement: &'a Statement<'_>) -> Result<&'a str, SyntaxError> 
         return fails(statement, message);
     }
     Ok(name)
+}
+
+/// Whether it is a URI is not checked; in XML nothing else could name it.
+fn namespace<'a>(statement: &'a Statement<'_>) -> Result<&'a str, SyntaxError> {
+    let namespace = statement.text();
+    let is_no_uri = |letter: char| letter.is_whitespace() || letter.is_control();
+    if namespace.is_empty() || namespace.contains(is_no_uri) {
+        return fails(statement, "\"namespace\" needs a URI, which is not empty and has no white space");
+    }
+    Ok(namespace)
 }
 
 /// `YYYY-MM-DD` in its shape: whether there is such a day, the engine says.
