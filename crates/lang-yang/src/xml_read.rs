@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use quick_xml::escape::resolve_xml_entity;
+use quick_xml::escape::{resolve_xml_entity, unescape};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::name::{QName, ResolveResult};
 use quick_xml::reader::NsReader;
@@ -203,7 +203,7 @@ impl<'a> XmlReader<'a> {
     fn is_envelope(&self, start: &BytesStart<'a>) -> bool {
         let (namespace, name) = self.xml.resolver().resolve_element(start.name());
         let is_of = |of: &str| match namespace {
-            ResolveResult::Bound(namespace) => namespace.0 == of,
+            ResolveResult::Bound(namespace) => unescaped(namespace.0) == of,
             ResolveResult::Unbound => self.assembly.options.names == NameRules::Lenient,
             ResolveResult::Unknown(_) => false,
         };
@@ -222,10 +222,11 @@ impl<'a> XmlReader<'a> {
         let namespace_of = |id: NodeId| &*schema.module(schema.node(id).module).namespace;
         match namespace {
             ResolveResult::Bound(namespace) => {
-                match named.iter().find(|id| namespace_of(**id) == namespace.0) {
+                let namespace = unescaped(namespace.0);
+                match named.iter().find(|id| namespace_of(**id) == namespace) {
                     Some(id) => Ok(*id),
                     None if is_lenient => self.assembly.resolve_lenient(frame, None, name),
-                    None => Err(unknown(Some(namespace.0), name)),
+                    None => Err(unknown(Some(&namespace), name)),
                 }
             }
             ResolveResult::Unbound if is_lenient => self.assembly.resolve_lenient(frame, None, name),
@@ -313,7 +314,7 @@ impl<'a> XmlReader<'a> {
         let schema = self.assembly.schema;
         let name = if prefix.is_empty() { "x".to_owned() } else { format!("{prefix}:x") };
         match self.xml.resolver().resolve_prefix(QName(&name).prefix(), true) {
-            ResolveResult::Bound(namespace) => schema.module_of_namespace(namespace.0),
+            ResolveResult::Bound(namespace) => schema.module_of_namespace(&unescaped(namespace.0)),
             ResolveResult::Unbound => None,
             ResolveResult::Unknown(_) if self.assembly.options.names == NameRules::Lenient => {
                 schema.module_named(prefix).or_else(|| schema.module_of_prefix(prefix))
@@ -360,7 +361,7 @@ impl<'a> XmlReader<'a> {
         let (namespace, name) = self.xml.resolver().resolve_element(start.name());
         let schema = self.assembly.schema;
         let of = match namespace {
-            ResolveResult::Bound(namespace) => schema.module_of_namespace(namespace.0),
+            ResolveResult::Bound(namespace) => schema.module_of_namespace(&unescaped(namespace.0)),
             ResolveResult::Unbound => None,
             ResolveResult::Unknown(prefix) => {
                 return self.refuse(&format!("the prefix \"{prefix}\" has no namespace"));
@@ -385,6 +386,11 @@ fn line_ends(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Whether XML allows a character (XML 1.0, 2.2).
 pub(crate) fn is_legal(character: char) -> bool {
     !matches!(character, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// A namespace as modules spell it: the reader of XML leaves it as the text has it, where `&` is `&amp;`.
+fn unescaped(namespace: &str) -> Cow<'_, str> {
+    unescape(namespace).unwrap_or(Cow::Borrowed(namespace))
 }
 
 #[cfg(test)]

@@ -270,3 +270,19 @@ fn limits_are_those_of_json() {
         assert_eq!(problems.1.map(|error| error.problem), expected);
     }
 }
+
+#[test]
+fn namespaces_are_those_of_the_text_without_its_escapes() {
+    let text = "module a { namespace \"urn:a?b=1&c=<2>\"; prefix a; identity i; \
+                container own { leaf x { type identityref { base i; } } } identity j { base i; } }";
+    let files = [crate::YangFile { name: "a.yang".into(), text: text.into() }];
+    let options = crate::CompileOptions { features: crate::Features::All };
+    let schema = crate::compile(&files, &options).unwrap().schema;
+    for namespace in ["urn:a?b=1&amp;c=&lt;2>", "urn:a?b=1&#38;c=&#x3C;2&gt;"] {
+        let xml = format!("<own xmlns=\"{namespace}\" xmlns:p=\"{namespace}\"><x>p:j</x></own>");
+        let content = read_xml(&schema, None, xml.as_bytes(), &STRICT).unwrap();
+        let mut out = Vec::new();
+        write_content_json(&schema, &content, Style::RFC7951, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap(), r#"{"a:own":{"x":"a:j"}}"#);
+    }
+}
