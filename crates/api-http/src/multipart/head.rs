@@ -23,8 +23,7 @@ pub(super) fn names(head: &[u8]) -> Result<(String, Option<String>), String> {
             return Err(format!("a header of a part has no colon: {shown:?}"));
         };
         if name.trim().eq_ignore_ascii_case("content-disposition") {
-            let field = parameter(value, "name").into_iter().collect();
-            return Ok((field, parameter(value, "filename")));
+            return Ok((parameter(value, "name").unwrap_or_default(), parameter(value, "filename")));
         }
     }
     Ok((String::new(), None))
