@@ -80,7 +80,7 @@ pub use frame::{DRAIN_BYTES_MAX, Frame};
 pub use given::{Given, ParameterError, check_parameters};
 pub use incoming::{RequestStream, StreamLimits};
 pub use media::{MediaType, accept, essence};
-pub use multipart::{FormError, FormLimits, FormPart, PART_HEAD_BYTES_MAX, read_form};
+pub use multipart::{FormError, FormLimits, FormPart, read_form};
 pub use openapi::{
     ApiDescription, Document, Line, description_page, document_operation, page_operation, schema_reference,
 };

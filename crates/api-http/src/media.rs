@@ -138,7 +138,7 @@ pub fn essence(media: &str) -> &str {
 }
 
 /// Splits at `separator` where it is not inside a quoted string.
-pub(crate) fn split_outside_quotes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
+fn split_outside_quotes(text: &str, separator: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     std::iter::from_fn(move || {
         let text = rest?;
