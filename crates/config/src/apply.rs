@@ -266,13 +266,9 @@ impl Editor<'_> {
         if !matches!(schema.node(list).kind, NodeKind::List { .. }) {
             return self.misplaced(&parent, list);
         }
-        let before = self.draft.labels(&parent, list)?;
-        let position = before.iter().position(|label| label == entry);
-        let order = self.draft.gap(&parent, list, to)?.next();
-        // If orders were given anew, the entry has another label, and the same position.
-        let there = self.draft.labels(&parent, list)?;
-        let entry = position.and_then(|at| there.get(at)).unwrap_or(entry);
-        self.draft.relocate(entry, &parent.entry(schema.node(list).slot, order.as_bytes()))
+        let mut entry = entry.clone();
+        let order = self.draft.gap_following(&parent, list, to, &mut entry)?.next();
+        self.draft.relocate(&entry, &parent.entry(schema.node(list).slot, order.as_bytes()))
     }
 
     fn delete_list(&mut self, parent: &Label, list: NodeId) -> Result<(), ApplyError> {

@@ -5,7 +5,7 @@ mod merged;
 mod ends;
 mod siblings;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use bytes::Bytes;
@@ -32,16 +32,16 @@ pub(crate) struct Draft<'a> {
     /// What keys are now; `None`: no more.
     points: BTreeMap<Bytes, Option<Bytes>>,
     arena: Arena,
-    /// Ranges of keys that are no more, by their first key: none meets another. A point is after that.
+    /// Ranges of keys that are no more, by their first key: none has keys of another. A point is after that.
     removed: BTreeMap<Vec<u8>, Vec<u8>>,
     /// Lists of an inline tree whose keys are among the points.
-    indexed: HashSet<Vec<u8>>,
+    indexed: BTreeSet<Vec<u8>>,
 }
 
 impl<'a> Draft<'a> {
     pub(crate) fn new(tree: Tree<'a>) -> Self {
         let (points, removed) = (BTreeMap::new(), BTreeMap::new());
-        Self { tree, points, arena: Arena::default(), removed, indexed: HashSet::new() }
+        Self { tree, points, arena: Arena::default(), removed, indexed: BTreeSet::new() }
     }
 
     pub(crate) fn schema(&self) -> &'a Schema {
@@ -65,8 +65,7 @@ impl<'a> Draft<'a> {
 
     /// Where the removed range ends that a key is in.
     fn is_removed(&self, key: &[u8]) -> Option<&[u8]> {
-        let mut before = self.removed.range::<[u8], _>((Bound::Unbounded, Bound::Included(key)));
-        before.next_back().map(|(_, end)| end.as_slice()).filter(|end| key < *end)
+        self.removed_around(key).map(|(_, end)| end)
     }
 
     /// Whether an entry is there; the top always is.
@@ -187,6 +186,12 @@ impl<'a> Draft<'a> {
             self.points.get(key.as_slice()).cloned().flatten()
         };
         Ok(order.map(|order| parent.entry(slot, &order)))
+    }
+
+    /// Whether the keys of a list are in the index, or among the points.
+    fn is_indexed(&self, parent: &Label, list: NodeId) -> bool {
+        let slot = self.schema().node(list).slot;
+        self.tree.has_index() || self.indexed.contains(&list_prefix(parent.as_bytes(), slot))
     }
 
     /// Brings the keys of a list of an inline tree among the points, once.
@@ -316,24 +321,36 @@ impl<'a> Draft<'a> {
     /// Removes keys from the first on, before the second.
     fn remove_range(&mut self, first: &[u8], end: &[u8]) {
         let inside = (Bound::Included(first), Bound::Excluded(end));
-        if self.is_removed(first).is_none_or(|other| other < end) {
-            // Ranges are those of labels: one lies in another, or beside it.
-            let covered: Vec<Vec<u8>> =
+        let around = self.removed_around(first).map(|(first, end)| (first.to_vec(), end.to_vec()));
+        if around.as_ref().is_none_or(|(_, other)| other.as_slice() < end) {
+            // Ranges that were passed over are one, which may begin within an entry and end behind others: what it has outside stays.
+            let (low, mut high) =
+                around.map_or((first.to_vec(), end.to_vec()), |(low, _)| (low, end.to_vec()));
+            let met: Vec<Vec<u8>> =
                 self.removed.range::<[u8], _>(inside).map(|(first, _)| first.clone()).collect();
-            covered.iter().for_each(|first| drop(self.removed.remove(first)));
-            self.removed.insert(first.to_vec(), end.to_vec());
+            for end in met.iter().filter_map(|first| self.removed.remove(first)) {
+                high = high.max(end);
+            }
+            self.removed.insert(low, high);
         }
         let points: Vec<Bytes> = self.points.range::<[u8], _>(inside).map(|(key, _)| key.clone()).collect();
         points.iter().for_each(|key| drop(self.points.remove(key)));
     }
 
-    /// Gives an entry with all below another label.
+    /// Gives an entry with all below another label. Cost: O(all below).
     pub(crate) fn relocate(&mut self, old: &Label, new: &Label) -> Result<(), ApplyError> {
-        self.forget_index();
+        // Of an inline tree, keys of lists below are brought among the points anew, where they are needed.
+        for label in [old, new] {
+            let first = subtree_prefix(label.as_bytes());
+            let end = [first.as_slice(), &[ABOVE]].concat();
+            let below = (Bound::Included(first.as_slice()), Bound::Excluded(end.as_slice()));
+            let lists: Vec<Vec<u8>> = self.indexed.range::<[u8], _>(below).cloned().collect();
+            lists.iter().for_each(|list| drop(self.indexed.remove(list)));
+        }
         self.shift(old, new)
     }
 
-    /// The same, where the keys of an inline tree are not among the points.
+    /// The same, where keys of lists below that are among the points of an inline tree are not known to be.
     fn shift(&mut self, old: &Label, new: &Label) -> Result<(), ApplyError> {
         let mut moved = Vec::new();
         let (from, to) = (subtree_prefix(old.as_bytes()), subtree_prefix(new.as_bytes()));
@@ -348,10 +365,10 @@ impl<'a> Draft<'a> {
         let record = self.record(old)?;
         self.remove_below(old);
         self.points.extend(moved);
-        if self.tree.has_index()
-            && let (Some(parent), Some(record)) = (old.parent(self.schema()), record)
+        if let (Some(parent), Some(record)) = (old.parent(self.schema()), record)
             && let Some(node) = record.node()
             && !self.schema().keys(node).is_empty()
+            && self.is_indexed(&parent, node)
         {
             let slot = self.schema().node(node).slot;
             let keys: Vec<&str> = key_values(self.schema(), &record).flatten().collect();

@@ -1,4 +1,5 @@
 mod model;
+mod moves;
 pub(crate) mod random;
 
 use std::collections::BTreeMap;

@@ -85,7 +85,7 @@ impl Draft<'_> {
     }
 
     /// The removed range that a key is in.
-    fn removed_around(&self, key: &[u8]) -> Option<(&[u8], &[u8])> {
+    pub(super) fn removed_around(&self, key: &[u8]) -> Option<(&[u8], &[u8])> {
         let mut before = self.removed.range::<[u8], _>((Bound::Unbounded, Bound::Included(key)));
         let (from, to) = before.next_back()?;
         (key < to.as_slice()).then_some((from, to))

@@ -31,8 +31,20 @@ impl Draft<'_> {
         Order::from_bytes(entry.as_bytes().strip_prefix(start.as_bytes())?)
     }
 
-    /// Room at a position of a list. If the orders there have become long, those of the list are given anew.
+    /// Room at a position of a list. If the orders there have become long, those of the list are given anew. Cost: O(log records), but for
+    /// orders that are given anew, which is rare: O(all below the list).
     pub(crate) fn gap(&mut self, parent: &Label, list: NodeId, at: &Position) -> Result<Gap, ApplyError> {
+        self.gap_following(parent, list, at, &mut Label::top())
+    }
+
+    /// The same, beside an entry of the list, which gets its new label if orders are given anew.
+    pub(crate) fn gap_following(
+        &mut self,
+        parent: &Label,
+        list: NodeId,
+        at: &Position,
+        entry: &mut Label,
+    ) -> Result<Gap, ApplyError> {
         let gap = self.gap_once(parent, list, at)?;
         if gap.clone().next().as_bytes().len() <= ORDER_BYTES_MAX {
             return Ok(gap);
@@ -41,12 +53,17 @@ impl Draft<'_> {
             Position::Last | Position::First => None,
             Position::Before(place) | Position::After(place) => Some(self.sibling(parent, list, place)?),
         };
-        let labels = self.labels(parent, list)?;
-        let position = labels.iter().position(|label| neighbour.as_ref() == Some(label));
-        self.respread(parent, list, &labels)?;
-        let moved = position
-            .and_then(|at| self.labels(parent, list).map(|labels| labels.get(at).cloned()).transpose());
-        let at = match (at, moved.transpose()?) {
+        let before = self.labels(parent, list)?;
+        self.respread(parent, list, &before)?;
+        let after = self.labels(parent, list)?;
+        let moved = |label: &Label| {
+            let position = before.iter().position(|before| before == label)?;
+            after.get(position).cloned()
+        };
+        if let Some(label) = moved(entry) {
+            *entry = label;
+        }
+        let at = match (at, neighbour.as_ref().and_then(moved)) {
             (Position::Before(_), Some(label)) => &Position::Before(Place::Label(label)),
             (Position::After(_), Some(label)) => &Position::After(Place::Label(label)),
             (at, _) => at,
