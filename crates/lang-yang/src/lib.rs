@@ -10,6 +10,7 @@ mod check;
 mod data_error;
 mod assembly;
 mod any_xml;
+mod nodes_bound;
 mod json_read;
 mod xml_read;
 mod style;
@@ -37,6 +38,7 @@ pub use modules::{
     COMPARISONS_MAX, CompileError, DERIVATIONS_MAX, EXPANDED_DEPTH_MAX, EXPANDED_NODES_MAX,
     EXPANDED_STATEMENTS_MAX, FILES_MAX, IDENTITIES_MAX, IMPORT_PATHS_MAX, TEXT_BYTES_MAX, YangFile,
 };
+pub use nodes_bound::{json_nodes_bound, xml_nodes_bound};
 pub use schema::{Any, Identities, Identity, InCase, Module, ModuleId, NodeId, NodeKind, Schema, SchemaNode};
 pub use stored::Malformed;
 pub use strict::{Invalid, Strict};

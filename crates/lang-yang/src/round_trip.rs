@@ -16,7 +16,10 @@ use crate::testing::{
 };
 use crate::tree::{Content, DataNode, Leaf, Value, ValueKind};
 use crate::types::{IntegerWidth, Type, TypeKind};
-use crate::{ReadOptions, read_json, read_xml, write_content_json, write_content_xml};
+use crate::{
+    ReadOptions, json_nodes_bound, read_json, read_xml, write_content_json, write_content_xml,
+    xml_nodes_bound,
+};
 
 const MODULES: [&str; 3] = ["first", "second", "third"];
 const IDENTITIES: &[(&str, &[&str])] = &[
@@ -281,6 +284,7 @@ fn check(schema: &Schema, content: &Content) {
         let mut json = Vec::new();
         write_content_json(schema, content, style, &mut json);
         let text = String::from_utf8(json).unwrap();
+        let options = ReadOptions { nodes_max: json_nodes_bound(text.as_bytes()), ..options };
         serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|error| panic!("{text}: {error}"));
         let read = read_json(schema, None, text.as_bytes(), &options)
             .unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -293,6 +297,7 @@ fn check(schema: &Schema, content: &Content) {
             continue;
         }
         let options = if style == Style::CPS { ReadOptions::CPS } else { MANY };
+        let options = ReadOptions { nodes_max: xml_nodes_bound(text.as_bytes()), ..options };
         let read = read_xml(schema, None, text.as_bytes(), &options)
             .unwrap_or_else(|error| panic!("{text}: {error}"));
         assert_eq!(&read, content, "{text}");

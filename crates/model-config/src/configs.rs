@@ -48,6 +48,8 @@ pub(crate) struct Shared {
     pub(crate) pages: Arc<PageCache>,
     pub(crate) retry_locks: RetryLocks,
     pub(crate) lane: Lane,
+    /// Where whole trees are checked: how long that takes, their modules decide.
+    pub(crate) strict_lane: Lane,
     /// Tenants with anchors that were removed, or have pages that no version has.
     pub(crate) wanted: WorkQueue<Tenant>,
     /// Over how many buckets the anchors of a tenant are spread, by its number: it never changes.
@@ -90,6 +92,7 @@ impl Configs {
             pages: Arc::new(PageCache::new(options.page_cache_bytes)),
             retry_locks: RetryLocks::new(WRITE_LOCKS),
             lane,
+            strict_lane: Lane::new(options.lane_slots),
             wanted: WorkQueue::new(WANTED_MAX),
             buckets: RwLock::default(),
         };
@@ -151,7 +154,7 @@ impl Configs {
         &self.shared.options
     }
 
-    /// Where long work runs.
+    /// Where long work runs, but for checks of whole trees.
     pub fn lane(&self) -> &Lane {
         &self.shared.lane
     }

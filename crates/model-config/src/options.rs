@@ -22,6 +22,9 @@ pub struct ConfigOptions {
     pub schema_set_bytes_max: usize,
     /// The most bytes of the tree of an anchor, as it is stored.
     pub tree_bytes_max: usize,
+    /// The most bytes of the tree of an anchor of [`Mode::Strict`](crate::Mode::Strict), as it is stored: each change has libyang check all
+    /// of it, at several times its size in memory, and nothing can end that before it is done.
+    pub strict_tree_bytes_max: usize,
     /// The most versions of an anchor that are kept.
     pub versions_max: usize,
     /// A version that is older is dropped, but the newest.
@@ -30,7 +33,7 @@ pub struct ConfigOptions {
     pub page_cache_bytes: usize,
     /// The most bytes of compiled schemas in memory.
     pub schema_cache_bytes: usize,
-    /// How much long work is done at once: compiling, checks of whole trees, large changes.
+    /// How much long work is done at once: compiling, large bodies, large changes. As many checks of whole trees are made beside it.
     pub lane_slots: usize,
     /// Over how many buckets the anchors of a tenant are spread whose first dataspace is made from now on; a power of two.
     pub buckets: u32,
@@ -45,6 +48,7 @@ impl ConfigOptions {
             schema_sets_max: 10_000,
             schema_set_bytes_max: 100 << 20,
             tree_bytes_max: 256 << 20,
+            strict_tree_bytes_max: 64 << 20,
             versions_max: 100,
             version_age_max: Duration::from_hours(7 * 24),
             page_cache_bytes: 64 << 20,

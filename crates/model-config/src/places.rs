@@ -133,34 +133,3 @@ fn push_keys(schema: &Schema, keys: &[(NodeId, &str)], path: &mut String) {
         path.push(']');
     }
 }
-
-/// How many containers and list entries edits give, counted up to `max`.
-pub(crate) fn count_nodes(edits: &[Edit], max: usize) -> usize {
-    let mut count = 0;
-    for edit in edits {
-        match edit {
-            Edit::Create { nodes, .. }
-            | Edit::Merge { nodes, .. }
-            | Edit::Replace { nodes, .. }
-            | Edit::ReplaceList { nodes, .. } => count_below(nodes, max, &mut count),
-            Edit::ReplaceContent { content, .. } => count_below(&content.children, max, &mut count),
-            // What they remove is not looked at, but for the pages that it lies in.
-            Edit::SetLeaves { .. }
-            | Edit::RemoveLeaf { .. }
-            | Edit::Move { .. }
-            | Edit::Delete { .. }
-            | Edit::DeleteList { .. } => count += 1,
-        }
-    }
-    count
-}
-
-fn count_below(nodes: &[DataNode], max: usize, count: &mut usize) {
-    for node in nodes {
-        if *count >= max {
-            return;
-        }
-        *count += 1;
-        count_below(&node.content.children, max, count);
-    }
-}

@@ -9,6 +9,7 @@ mod versions;
 mod writes;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use config::{Depth, Edit, Label, PageId, Place, Position, Step};

@@ -16,8 +16,9 @@ use crate::anchor::{Anchor, Dropping, NextVersion};
 use crate::anchors::number_of;
 use crate::changes::{ConfigChange, Places};
 use crate::configs::BACKOFF;
+use crate::effort;
 use crate::options::check_limit;
-use crate::places::{count_nodes, places_of};
+use crate::places::places_of;
 use crate::reading::Reading;
 use crate::rows::{AnchorRow, Mode, VersionRow};
 use crate::version::VersionId;
@@ -25,8 +26,6 @@ use crate::{Error, keys, strict};
 
 /// The part of what an append may take that is made full use of.
 const APPEND_PART: usize = 2;
-/// A change of more nodes is worked out in a slot for long work.
-const NODES_AT_ONCE: usize = 1_000;
 
 /// How a change is to be made.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -37,6 +36,8 @@ pub struct WriteOptions {
     pub observed: Option<Timestamp>,
     /// The version that the anchor must have.
     pub if_version: Option<VersionId>,
+    /// Whether it is long work to tell the edits from the tree: it is done in a slot for long work then.
+    pub is_long: bool,
 }
 
 /// What a change came to.
@@ -95,8 +96,9 @@ pub(crate) enum Thought<T> {
 }
 
 impl Anchor {
-    /// Changes the tree as `edits` says of the newest version; it is asked again where another writer came first. Cost: cached look-ups, one commit;
-    /// in an anchor of [`Mode::Strict`] a check of the whole tree.
+    /// Changes the tree as `edits` says of the newest version; it is asked again where another writer came first, and where
+    /// pages are missing. Cost: cached look-ups, one commit; in an anchor of [`Mode::Strict`] a check of the whole tree. What gives or replaces
+    /// more than 1,000 entries is worked out in a slot for long work; `edits` itself is only asked there if the options say so.
     ///
     /// # Errors
     ///
@@ -129,7 +131,8 @@ impl Anchor {
             self.queue(&attempts, &mut queued).await;
             let Some(fetched) = self.fetch(options).await? else { continue };
             let write_id = self.configs().shared.write_ids.next();
-            let Thought::Done(planned) = self.think(&fetched, &edits, write_id).await? else { continue };
+            let thought = self.think(&fetched, &edits, (write_id, options)).await?;
+            let Thought::Done(planned) = thought else { continue };
             let written = match planned {
                 Some(planned) => self.settle(fetched, planned, (write_id, options)).await?,
                 None => Some(self.unchanged(&fetched)),
@@ -168,10 +171,13 @@ impl Anchor {
         &self,
         fetched: &Fetched,
         edits: &impl Fn(&Tree<'_>) -> Result<Cow<'e, [Edit]>, Refusal<E>>,
-        write_id: WriteId,
+        (write_id, options): (WriteId, WriteOptions),
     ) -> Result<Thought<Option<Planned>>, E> {
+        let lane = self.configs().lane();
         let edits = loop {
-            match edits(&fetched.reading.tree()) {
+            let tell = || edits(&fetched.reading.tree());
+            let told = if options.is_long { lane.run(tell).await } else { tell() };
+            match told {
                 Ok(edits) => break edits,
                 Err(Refusal::Fault(fault)) => {
                     if !self.serve(fetched, &fault).await? {
@@ -185,11 +191,11 @@ impl Anchor {
             return Ok(Thought::Done(None));
         }
         let attempt = Attempt { version: fetched.row.head + 1, nonce: number_of(write_id) };
-        let is_long = count_nodes(&edits, NODES_AT_ONCE) >= NODES_AT_ONCE;
         loop {
             let tree = fetched.reading.tree();
+            let is_long = options.is_long || effort::is_long(&tree, &edits);
             let plan = || plan(&tree, &edits, attempt);
-            let planned = if is_long { self.configs().lane().run(plan).await } else { plan() };
+            let planned = if is_long { lane.run(plan).await } else { plan() };
             match planned {
                 Ok(planned) => return Ok(Thought::Done(planned)),
                 Err(ApplyError::Fault(fault)) => {
@@ -203,17 +209,19 @@ impl Anchor {
     }
 
     /// Checks what the tree would be against all rules of its modules; `false` if the version that it was made of is no longer the newest. Cost:
-    /// all pages of the tree are read, and it is written as JSON and checked, in a slot for long work.
+    /// all pages of the tree are read, and it is written as JSON and checked, in slots of their own: conditions of modules may look at
+    /// all of the tree from each of its nodes, and nothing ends a check that is under way.
     async fn check_all(&self, fetched: &Fetched, root: &Root) -> Result<bool, Error> {
         let checker = strict::checker(self).await?;
+        let lane = &self.configs().shared.strict_lane;
         let tree = Tree::new(self.schema(), root, fetched.reading.pages());
         if !self.load_whole(fetched, &tree).await? {
             return Ok(false);
         }
         loop {
-            let fault = match self.configs().lane().run(|| strict::json_of(&tree)).await {
+            let fault = match lane.run(|| strict::json_of(&tree)).await {
                 Ok(json) => {
-                    self.configs().lane().run(|| checker.validate(&json)).await?;
+                    lane.run(|| checker.validate(&json)).await?;
                     return Ok(true);
                 }
                 Err(fault) => fault,
@@ -263,9 +271,7 @@ impl Anchor {
         planned: Planned,
         (write_id, options): (WriteId, WriteOptions),
     ) -> Result<Option<Written>, Error> {
-        let bytes = usize::try_from(planned.root.bytes()).unwrap_or(usize::MAX);
-        let limit = ("tree_bytes_max", self.configs().options().tree_bytes_max);
-        check_limit(|| format!("bytes of the tree of anchor '{}'", self.name()), limit, bytes)?;
+        self.check_size(&planned.root)?;
         if self.mode() == Mode::Strict {
             // They are not stored yet: whatever the cache drops, the check finds them.
             fetched.reading.pages().pin_written(&planned.pages);
@@ -291,6 +297,18 @@ impl Anchor {
         self.configs().shared.pages.insert_written(&planned.pages);
         let before = fetched.reading.version();
         Ok(Some(Written { before, version: VersionId(before.0 + 1), at }))
+    }
+
+    fn check_size(&self, root: &Root) -> Result<(), Error> {
+        let bytes = usize::try_from(root.bytes()).unwrap_or(usize::MAX);
+        let options = self.configs().options();
+        let what = || format!("bytes of the tree of anchor '{}'", self.name());
+        check_limit(what, ("tree_bytes_max", options.tree_bytes_max), bytes)?;
+        if self.mode() == Mode::Strict {
+            let what = || format!("bytes of the tree of the strict anchor '{}'", self.name());
+            check_limit(what, ("strict_tree_bytes_max", options.strict_tree_bytes_max), bytes)?;
+        }
+        Ok(())
     }
 
     pub(crate) fn unchanged(&self, fetched: &Fetched) -> Written {

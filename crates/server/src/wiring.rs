@@ -206,6 +206,7 @@ fn config_options(settings: &Settings, threads: usize) -> ConfigOptions {
         schema_sets_max: config.schema_sets_max,
         schema_set_bytes_max: config.schema_set_bytes_max.as_usize(),
         tree_bytes_max: config.tree_bytes_max.as_usize(),
+        strict_tree_bytes_max: config.strict_tree_bytes_max.as_usize(),
         versions_max: config.versions_max,
         version_age_max: config.version_age_max.0,
         page_cache_bytes: config.page_cache_bytes.as_usize(),

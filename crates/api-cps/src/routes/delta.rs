@@ -17,7 +17,7 @@ use model_config::{Anchor, Deadline, Pace, Reading};
 
 use super::created;
 use super::node::{find, find_on};
-use super::writing::{Refused, options, read_body};
+use super::writing::{Refused, options, read_body, reserve};
 use crate::media::{Form, answer_form, body_form};
 use crate::operation::{CREATED_OR_CHECKED, data_of, done, form_of, operation};
 use crate::params::{self, Descendants, WRITE, flag, required};
@@ -79,6 +79,7 @@ pub(crate) async fn to_body(api: Api, request: Request, body: RequestStream) -> 
     };
     let data = part(&parts, "targetData")?;
     let form = if data.bytes.trim_ascii_start().starts_with(b"<") { Form::Xml } else { Form::Json };
+    reserve(&api, &request, (form, &data.bytes)).await?;
     let target = lane.run(|| Made::new(&api, schema, &asked.path, (form, &data.bytes))).await?;
     let form = match request.header("accept") {
         Some(_) => answer_form(&request),
@@ -316,7 +317,9 @@ pub(crate) async fn apply(api: Api, request: Request) -> Result<Response, Proble
     let form = body_form(&request)?;
     let options = options(&Given::of(&request))?;
     let anchor = api.anchor(&request).await?;
-    let edits = edits_of(&api, &anchor, form, &request.body)?;
+    reserve(&api, &request, (form, &request.body)).await?;
+    let read = || edits_of(&api, &anchor, form, &request.body);
+    let edits = anchor.configs().work_on_text(request.body.len(), read).await?;
     let place = (anchor.dataspace(), anchor.name());
     Box::pin(anchor.write_edits(&edits, options))
         .await

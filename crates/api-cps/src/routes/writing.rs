@@ -6,10 +6,10 @@ use api_http::{Given, Request};
 use config::query::{Address, AddressError};
 use config::{ApplyError, Edit, Label, Place, Step, Tree};
 use lang_yang::{
-    Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, read_json,
-    read_xml,
+    Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, json_nodes_bound,
+    read_json, read_xml, xml_nodes_bound,
 };
-use model_config::{Anchor, Error, Refusal, WriteOptions};
+use model_config::{Anchor, Error, NODE_BYTES_HELD, Refusal, TEXT_BYTES_AT_ONCE, WriteOptions};
 
 use crate::media::{Form, body_form};
 use crate::params::{self, flag, observed};
@@ -43,7 +43,8 @@ impl Writing {
     ///
     /// 400, 413, 415.
     pub(super) async fn of(api: &Api, request: &Request, xpath: &str) -> Result<Self, Problem> {
-        let options = options(&Given::of(request))?;
+        let mut options = options(&Given::of(request))?;
+        options.is_long = request.body.len() > TEXT_BYTES_AT_ONCE;
         let anchor = api.anchor(request).await?;
         let schema = anchor.schema();
         let parent = match address(schema, xpath, names(request))? {
@@ -52,7 +53,10 @@ impl Writing {
             Address::List { .. } => return Err(no_entry(xpath)),
         };
         let node = parent.last().map(|step| step.node);
-        let content = read_body(api, (body_form(request)?, &request.body), schema, node)?;
+        let form = body_form(request)?;
+        reserve(api, request, (form, &request.body)).await?;
+        let read = || read_body(api, (form, &request.body), schema, node);
+        let content = api.shared.configs.work_on_text(request.body.len(), read).await?;
         if content.leaves.is_empty() && content.children.is_empty() {
             return Err(Problem::invalid_data("the body has no data"));
         }
@@ -148,10 +152,30 @@ fn no_entry(xpath: &str) -> Problem {
 ///
 /// 400.
 pub(super) fn options(given: &Given<'_>) -> Result<WriteOptions, Problem> {
-    Ok(WriteOptions { dry_run: flag(given, &params::DRY_RUN)?, observed: observed(given)?, if_version: None })
+    let (dry_run, observed) = (flag(given, &params::DRY_RUN)?, observed(given)?);
+    Ok(WriteOptions { dry_run, observed, ..WriteOptions::default() })
 }
 
-/// The data of a body, which lie below a node, or at the top.
+/// Asks for the memory that data take which are about to be read: many times that of their text, if they are small.
+///
+/// # Errors
+///
+/// 503.
+pub(super) async fn reserve(
+    api: &Api,
+    request: &Request,
+    (form, text): (Form, &[u8]),
+) -> Result<(), Problem> {
+    let nodes = match form {
+        Form::Json => json_nodes_bound(text),
+        Form::Xml => xml_nodes_bound(text),
+    };
+    // What has more is refused when so many are read.
+    let nodes = nodes.min(api.shared.limits.body_nodes_max);
+    Ok(request.memory.share().grow(nodes.saturating_mul(NODE_BYTES_HELD)).await?)
+}
+
+/// The data of a body, which lie below a node, or at the top. Long ones are read in a slot for long work.
 ///
 /// # Errors
 ///

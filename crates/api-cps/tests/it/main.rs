@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests panic rather than return errors")]
 
+mod bodies;
 mod examples;
 mod service;
 mod streams;

@@ -17,6 +17,7 @@ const DOCS_SHOWN: usize = 60;
 
 pub(crate) struct Service {
     pub(crate) router: Router,
+    pub(crate) configs: Configs,
     clock: Clock,
     now: AtomicI64,
 }
@@ -39,8 +40,8 @@ impl Service {
         let clock = Clock::manual(Timestamp(START));
         let store = store::testing::memory(clock.clone());
         let configs = Configs::new(store, clock.clone(), ConfigOptions::recommended());
-        let api = Api::new(configs, limits());
-        Self { router: Router::new(front_ends(&api)), clock, now: AtomicI64::new(START) }
+        let api = Api::new(configs.clone(), limits());
+        Self { router: Router::new(front_ends(&api)), configs, clock, now: AtomicI64::new(START) }
     }
 
     /// Every route as `METHOD path`.

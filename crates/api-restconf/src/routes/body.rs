@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use api_http::Request;
 use lang_yang::{
-    Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, Value, read_json,
-    read_xml,
+    Content, DataError, DataNode, DataProblem, Envelope, Leaf, NodeId, ReadOptions, Schema, Value,
+    json_nodes_bound, read_json, read_xml, xml_nodes_bound,
 };
+use model_config::NODE_BYTES_HELD;
 use quick_xml::events::Event;
 use quick_xml::name::ResolveResult;
 use quick_xml::reader::NsReader;
@@ -15,7 +16,7 @@ use crate::media::Form;
 use crate::names::place;
 use crate::place::ErrorPath;
 use crate::problem::{Problem, Tag};
-use crate::state::Limits;
+use crate::state::{Api, Limits};
 use crate::target::{Chosen, Step, instance_path};
 
 /// What stands around the nodes of the top where a body is all of the datastore.
@@ -45,22 +46,40 @@ pub(super) enum Keys {
     OfPath,
 }
 
-/// What a body gives below what these steps lead to.
+/// What a body gives below what these steps lead to. A long one is read in a slot for long work.
 ///
 /// # Errors
 ///
-/// 400, 413, 415; the path says where in the data.
-pub(super) fn read(
+/// 400, 413, 415; the path says where in the data. 503.
+pub(super) async fn read(
+    api: &Api,
     schema: &Schema,
     above: &[Step],
-    request: &Request,
-    (limits, keys): (&Limits, Keys),
+    (request, keys): (&Request, Keys),
 ) -> Result<Content, Problem> {
     let form = form_of(request)?;
     if request.body.is_empty() {
         return Err(Problem::protocol(Tag::MalformedMessage, "the body is empty: it must give the data"));
     }
-    read_text(schema, above, ("the body", form, &request.body), (limits, keys))
+    reserve(api, request, form).await?;
+    let limits = &api.shared.limits;
+    let read = || read_text(schema, above, ("the body", form, &request.body), (limits, keys));
+    api.shared.configs.work_on_text(request.body.len(), read).await
+}
+
+/// Asks for the memory that the data of a body take which is about to be read: many times that of their text, if they are small.
+///
+/// # Errors
+///
+/// 503.
+pub(super) async fn reserve(api: &Api, request: &Request, form: Form) -> Result<(), Problem> {
+    let nodes = match form {
+        Form::Json => json_nodes_bound(&request.body),
+        Form::Xml => xml_nodes_bound(&request.body),
+    };
+    // What has more is refused when so many are read.
+    let nodes = nodes.min(api.shared.limits.body_nodes_max);
+    Ok(request.memory.share().grow(nodes.saturating_mul(NODE_BYTES_HELD)).await?)
 }
 
 /// The same of a text, which messages call by this name.
@@ -95,16 +114,18 @@ pub(super) fn read_text(
 /// # Errors
 ///
 /// As of [`read`].
-pub(super) fn read_all(schema: &Schema, request: &Request, limits: &Limits) -> Result<Content, Problem> {
-    let content = read(schema, &[], request, (limits, Keys::Needed))?;
-    let (is_all, right) = match form_of(request)? {
-        Form::Json => (is_data_json(&request.body), "{\"ietf-restconf:data\":{...}}"),
-        Form::Xml => (
-            is_data_xml(&request.body),
-            "<data xmlns=\"urn:ietf:params:xml:ns:yang:ietf-restconf\">...</data>",
-        ),
+pub(super) async fn read_all(api: &Api, schema: &Schema, request: &Request) -> Result<Content, Problem> {
+    let content = read(api, schema, &[], (request, Keys::Needed)).await?;
+    let form = form_of(request)?;
+    let is_all = || match form {
+        Form::Json => is_data_json(&request.body),
+        Form::Xml => is_data_xml(&request.body),
     };
-    if is_all {
+    let right = match form {
+        Form::Json => "{\"ietf-restconf:data\":{...}}",
+        Form::Xml => "<data xmlns=\"urn:ietf:params:xml:ns:yang:ietf-restconf\">...</data>",
+    };
+    if api.shared.configs.work_on_text(request.body.len(), is_all).await {
         return Ok(content);
     }
     Err(Problem::protocol(

@@ -3,7 +3,7 @@
 
 use api_http::{Conditions, DateConditions, Request, States};
 use http::HeaderMap;
-use model_config::{Anchor, Error, Reading, Timestamp, VersionId, WriteOptions};
+use model_config::{Anchor, Error, Reading, TEXT_BYTES_AT_ONCE, Timestamp, VersionId, WriteOptions};
 
 use crate::problem::Problem;
 
@@ -42,7 +42,10 @@ impl Demands {
         let dates = DateConditions::of(&request.method, &request.headers);
         let (one_of, none_of) = (conditions.one_of(), conditions.none_of());
         let mut demands = Self {
-            options: WriteOptions::default(),
+            options: WriteOptions {
+                is_long: request.body.len() > TEXT_BYTES_AT_ONCE,
+                ..WriteOptions::default()
+            },
             is_there: one_of == Some(States::Any),
             is_absent: none_of == Some(States::Any),
         };

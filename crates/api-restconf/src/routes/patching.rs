@@ -10,7 +10,7 @@ use lang_yang::Schema;
 use model_config::Refusal;
 
 use super::accepted;
-use super::body::{Given, Keys, read_text, single};
+use super::body::{Given, Keys, read_text, reserve, single};
 use super::change::{Change, Edits, Spot, is_stored};
 use super::conditions::Demands;
 use super::trial::{PATCH_BYTES_MAX, Trial};
@@ -26,6 +26,8 @@ use crate::text::element_into;
 /// The methods of the datastore, and of the resources in it.
 const METHODS: (&str, &str) =
     ("GET, HEAD, PATCH, POST, PUT, OPTIONS", "DELETE, GET, HEAD, PATCH, POST, PUT, OPTIONS");
+/// A patch of more edits is tried and carried out in a slot for long work: each of them writes pages of its own.
+const EDITS_AT_ONCE: usize = 16;
 /// No edit.
 const NONE: usize = usize::MAX;
 
@@ -77,10 +79,16 @@ async fn patch(api: &Api, request: &Request, form: Form) -> Result<Response, Pro
     let accepted = accepted(request)?;
     let write = Write::of(api, request).await?;
     let limits = &api.shared.limits;
-    let patch = parse_patch(form, &request.body, limits.depth_max)?;
-    let prepare = |edit: &PatchEdit| prepare(&write, edit, (limits, form));
-    let prepared: Vec<Prepared> = patch.edits.iter().map(prepare).collect();
-    let demands = Demands::of(request, &write.anchor).await?;
+    reserve(api, request, form).await?;
+    let read = || -> Result<(Patch, Vec<Prepared>), Problem> {
+        let patch = parse_patch(form, &request.body, limits.depth_max)?;
+        let prepare = |edit: &PatchEdit| prepare(&write, edit, (limits, form));
+        let prepared = patch.edits.iter().map(prepare).collect();
+        Ok((patch, prepared))
+    };
+    let (patch, prepared) = write.anchor.configs().work_on_text(request.body.len(), read).await?;
+    let mut demands = Demands::of(request, &write.anchor).await?;
+    demands.options.is_long |= prepared.len() > EDITS_AT_ONCE;
     let failed = AtomicUsize::new(NONE);
     let edits = |tree: &Tree<'_>| {
         judge(tree, &write.target, &demands)?;

@@ -74,8 +74,13 @@ impl<'r> Write<'r> {
     /// # Errors
     ///
     /// 400, 413.
-    fn given(&self, api: &Api, (above, step): (&[Step], &Step), keys: Keys) -> Result<body::Given, Problem> {
-        let content = read(self.schema(), above, self.request, (&api.shared.limits, keys));
+    async fn given(
+        &self,
+        api: &Api,
+        (above, step): (&[Step], &Step),
+        keys: Keys,
+    ) -> Result<body::Given, Problem> {
+        let content = read(api, self.schema(), above, (self.request, keys)).await;
         let given = content.and_then(single).and_then(|given| given.of_path(self.schema(), step));
         given.map_err(|problem| self.here(problem))
     }
@@ -131,7 +136,7 @@ pub(crate) async fn create(api: Api, request: Request) -> Result<Response, Probl
         let message = "resources are created in the datastore, a container or an entry of a list; the new entry's list is part of the body";
         return Err(write.here(Problem::invalid(message)));
     }
-    let content = read(write.schema(), &write.target.steps, &request, (&api.shared.limits, Keys::Needed));
+    let content = read(&api, write.schema(), &write.target.steps, (&request, Keys::Needed)).await;
     let given = single(content.map_err(|problem| write.here(problem))?)?;
     let step = given.step(write.schema()).ok_or_else(nothing)?;
     let parameters = Parameters::of(&request);
@@ -157,7 +162,7 @@ pub(crate) const REPLACE_ALL: Operation =
 /// RFC 8040 4.5, PUT `{root}/data`
 pub(crate) async fn replace_all_data(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
-    let content = Arc::new(read_all(write.schema(), &request, &api.shared.limits)?);
+    let content = Arc::new(read_all(&api, write.schema(), &request).await?);
     let demands = Demands::of(&request, &write.anchor).await?;
     demands.judge(true)?;
     let written = write.carry_out(&demands, |_| Ok(replace_all(&content))).await?;
@@ -176,7 +181,7 @@ pub(crate) const REPLACE: Operation = operation("data", "replace", "Creates a re
 pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
     let (above, step) = write.resource()?;
-    let given = write.given(&api, (above, step), Keys::Needed)?;
+    let given = write.given(&api, (above, step), Keys::Needed).await?;
     let parameters = Parameters::of(&request);
     let spot = Spot::of(write.schema(), Insert::of(&parameters)?, (above, step))?;
     let demands = Demands::of(&request, &write.anchor).await?;
@@ -203,7 +208,7 @@ pub(crate) const MERGE_ALL: Operation = operation(
 /// RFC 8040 4.6.1, PATCH `{root}/data`
 pub(super) async fn merge_all_data(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
-    let content = read(write.schema(), &[], &request, (&api.shared.limits, Keys::Needed))?;
+    let content = read(&api, write.schema(), &[], (&request, Keys::Needed)).await?;
     let nodes = content.children.into();
     let demands = Demands::of(&request, &write.anchor).await?;
     demands.judge(true)?;
@@ -228,7 +233,7 @@ pub(crate) const MERGE: Operation = operation(
 pub(super) async fn merge(api: Api, request: Request) -> Result<Response, Problem> {
     let write = Write::of(&api, &request).await?;
     let (above, step) = write.resource()?;
-    let given = write.given(&api, (above, step), Keys::OfPath)?;
+    let given = write.given(&api, (above, step), Keys::OfPath).await?;
     let demands = Demands::of(&request, &write.anchor).await?;
     let change = Change::new(demands, (above, step.clone()), None);
     let written = write.carry_out(&demands, |tree| change.merge(tree, &given)).await?;

@@ -224,3 +224,40 @@ async fn a_date_names_no_state_of_a_second_with_two_changes() {
     assert_eq!(put(second.as_ref()).await.0, 204, "one change in its second");
     assert_eq!(put(second.as_ref()).await.0, 204, "nothing has changed");
 }
+
+#[tokio::test]
+async fn what_is_long_to_read_or_to_do_has_a_slot_for_long_work() {
+    let service = Service::new();
+    service.fill().await;
+    let slots = async |method: &str, target: &str, media: &str, body: String| {
+        let before = service.configs.lane().taken();
+        let answer = service.respond(method, target, headers(&[("content-type", media)]), body).await;
+        assert!(answer.status().is_success(), "{method} {target}: {}", answer.status());
+        service.configs.lane().taken() - before
+    };
+    let plain = "application/yang-data+json";
+    let blanks = " ".repeat(64 << 10);
+    let data =
+        |blanks: &str| format!(r#"{{{blanks}"ietf-restconf:data":{{"example-jukebox:owner":"Ada"}}}}"#);
+    assert_eq!(slots("PUT", "/restconf/data", plain, data("")).await, 0);
+    // To read it, to see what it is, to tell the change, and to do it.
+    assert_eq!(slots("PUT", "/restconf/data", plain, data(&blanks)).await, 4);
+    assert_eq!(slots("PATCH", "/restconf/data", plain, data("")).await, 0);
+    assert_eq!(slots("PATCH", "/restconf/data", plain, data(&blanks)).await, 3);
+    let owner = |blanks: &str| format!(r#"{{{blanks}"example-jukebox:owner":"Grace"}}"#);
+    let target = "/restconf/data/example-jukebox:owner";
+    assert_eq!(slots("PUT", target, plain, owner(&blanks)).await, 3);
+    let patch = |count: usize, blanks: &str| {
+        let edit = |number: usize| {
+            let value = serde_json::json!({ "example-jukebox:owner": number.to_string() });
+            serde_json::json!({ "edit-id": number.to_string(), "operation": "replace", "target": "/example-jukebox:owner", "value": value })
+        };
+        let edits: Vec<Value> = (0..count).map(edit).collect();
+        let patch = serde_json::json!({ "ietf-yang-patch:yang-patch": { "patch-id": "p", "edit": edits } });
+        format!("{blanks}{patch}")
+    };
+    let media = "application/yang-patch+json";
+    assert_eq!(slots("PATCH", "/restconf/data", media, patch(16, "")).await, 0);
+    assert_eq!(slots("PATCH", "/restconf/data", media, patch(17, "")).await, 2);
+    assert_eq!(slots("PATCH", "/restconf/data", media, patch(1, &blanks)).await, 3);
+}

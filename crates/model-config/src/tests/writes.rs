@@ -83,3 +83,73 @@ async fn a_roll_back_beside_writers(seed: u64) {
     let version = outcome.unwrap_or_else(|error| panic!("seed {seed}: {error}")).version;
     assert_eq!(items_of(&anchor, Some(version)).await.unwrap(), many);
 }
+
+/// How often a slot for long work was taken for some work.
+async fn slots_of<T>(configs: &Configs, work: impl Future<Output = T>) -> (u64, T) {
+    let before = configs.lane().taken();
+    let done = work.await;
+    (configs.lane().taken() - before, done)
+}
+
+#[tokio::test]
+async fn what_replaces_much_is_long_work_however_little_it_gives() {
+    let (configs, anchor) = configs_with(Mode::Lenient, options(1)).await;
+    let schema = anchor.schema();
+    let write = async |edit: Edit| {
+        let tried = WriteOptions { dry_run: true, ..WriteOptions::default() };
+        let (slots, written) = slots_of(&configs, anchor.write_edits(&[edit], tried)).await;
+        written.unwrap();
+        slots
+    };
+    anchor.write_edits(&[add(schema, &large(2_000, 10))], WriteOptions::default()).await.unwrap();
+    let one_item = item(schema, &one("i7", 7));
+    let (list, nodes) = (one_item.schema, || [one_item.clone()].into());
+    assert_eq!(write(Edit::Replace { parent: shop(schema), nodes: nodes(), at: None }).await, 0);
+    assert_eq!(write(remove(schema, "i7")).await, 0);
+    assert_eq!(write(Edit::ReplaceList { parent: shop(schema), list, nodes: nodes() }).await, 1);
+    let content = Arc::new(Content { leaves: Vec::new(), children: vec![one_item.clone()] });
+    assert_eq!(write(Edit::ReplaceContent { entry: shop(schema), content }).await, 1);
+    let whole = DataNode {
+        schema: node(schema, None, "shop"),
+        content: Content { leaves: Vec::new(), children: vec![one_item.clone()] },
+    };
+    let top = || Place::Label(Label::top());
+    assert_eq!(write(Edit::Replace { parent: top(), nodes: [whole].into(), at: None }).await, 1);
+}
+
+#[tokio::test]
+async fn edits_that_are_long_to_tell_are_told_in_a_slot() {
+    let (configs, anchor) = configs_with(Mode::Lenient, options(1)).await;
+    for is_long in [false, true] {
+        let told = |_: &config::Tree<'_>| Ok::<_, Refusal<Error>>(vec![add(anchor.schema(), &[one("x", 1)])]);
+        let options = WriteOptions { is_long, dry_run: true, ..WriteOptions::default() };
+        let (slots, written) = slots_of(&configs, anchor.write(told, options)).await;
+        written.unwrap();
+        assert_eq!(slots, if is_long { 2 } else { 0 });
+    }
+}
+
+#[tokio::test]
+async fn texts_are_read_in_a_slot_if_they_are_long() {
+    let (configs, _) = configs_with(Mode::Lenient, options(1)).await;
+    let slots = async |bytes: usize| slots_of(&configs, configs.work_on_text(bytes, || ())).await.0;
+    assert_eq!((slots(TEXT_BYTES_AT_ONCE).await, slots(TEXT_BYTES_AT_ONCE + 1).await), (0, 1));
+}
+
+/// Nothing ends a check by libyang: it keeps no slot from other work, and trees that are checked are bounded.
+#[tokio::test]
+async fn checks_of_whole_trees_have_slots_and_a_limit_of_their_own() {
+    let (configs, anchor) =
+        configs_with(Mode::Strict, ConfigOptions { strict_tree_bytes_max: 4_000, ..options(1) }).await;
+    anchor.write_edits(&[add(anchor.schema(), &[one("x", 1)])], WriteOptions::default()).await.unwrap();
+    let checks = configs.shared.strict_lane.taken();
+    assert!(checks > 0);
+    let other = [add(anchor.schema(), &[one("y", 1)])];
+    let (slots, written) = slots_of(&configs, anchor.write_edits(&other, WriteOptions::default())).await;
+    written.unwrap();
+    assert_eq!((slots, configs.shared.strict_lane.taken()), (0, checks + 2));
+    let much = [add(anchor.schema(), &large(40, 100))];
+    let refused = anchor.write_edits(&much, WriteOptions::default()).await.unwrap_err();
+    assert!(refused.to_string().contains("strict_tree_bytes_max"), "{refused}");
+    assert_eq!(items_of(&anchor, None).await.unwrap().len(), 2);
+}

@@ -19,6 +19,9 @@ settings_table! {
         /// The largest tree of an anchor, as it is stored
         tree_bytes_max: ByteCount = "256MiB", "SIZE";
 
+        /// The largest tree of an anchor of a strict schema set, as it is stored: each change has all of it checked
+        strict_tree_bytes_max: ByteCount = "64MiB", "SIZE";
+
         /// The most versions of an anchor that are kept
         versions_max: usize = "100", "COUNT";
 
@@ -44,6 +47,7 @@ impl Config {
             ("config_schema_sets_max", self.schema_sets_max),
             ("config_schema_set_bytes_max", self.schema_set_bytes_max.as_usize()),
             ("config_tree_bytes_max", self.tree_bytes_max.as_usize()),
+            ("config_strict_tree_bytes_max", self.strict_tree_bytes_max.as_usize()),
             ("config_versions_max", self.versions_max),
         ])?;
         above_zero(&[("config_tidy_interval", self.tidy_interval)])
