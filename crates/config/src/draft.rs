@@ -345,7 +345,9 @@ impl<'a> Draft<'a> {
             let end = [first.as_slice(), &[ABOVE]].concat();
             let below = (Bound::Included(first.as_slice()), Bound::Excluded(end.as_slice()));
             let lists: Vec<Vec<u8>> = self.indexed.range::<[u8], _>(below).cloned().collect();
-            lists.iter().for_each(|list| drop(self.indexed.remove(list)));
+            for list in &lists {
+                self.indexed.remove(list);
+            }
         }
         self.shift(old, new)
     }
