@@ -28,6 +28,7 @@ use lang_yang::{NodeId, Schema};
 
 pub use address::{Address, AddressError};
 pub use composite::{CompositeAnswer, CompositeEvaluation};
+pub use limits::VALUES_BYTES_MAX;
 pub use state::{Answer, Evaluation, Progress};
 
 use resolve::Target;

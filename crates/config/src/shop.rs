@@ -203,7 +203,7 @@ impl Shop {
             match evaluation.run(&self.tree(), steps) {
                 Ok(Progress::More) => {}
                 Ok(Progress::Done) => break,
-                Ok(Progress::TooMany) => panic!("{path}: any number is allowed"),
+                Ok(Progress::TooMany | Progress::TooLarge) => panic!("{path}: any number is allowed"),
                 Err(fault) => self.load(&fault),
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use config::query::{Answer, Evaluation, Progress, Query};
+use config::query::{Answer, Evaluation, Progress, Query, VALUES_BYTES_MAX};
 use store::{Deadline, LimitExceeded};
 
 use crate::Error;
@@ -16,7 +16,7 @@ impl Reading {
     ///
     /// # Errors
     ///
-    /// [`Error::Limit`] for more results; as [`Reading::run_long`].
+    /// [`Error::Limit`] for more results, and for values of more than [`VALUES_BYTES_MAX`]; as [`Reading::run_long`].
     pub async fn query(
         &self,
         query: Arc<Query>,
@@ -42,6 +42,11 @@ impl Reading {
             .await?;
         match (progress, evaluation) {
             (Progress::Done, Some(evaluation)) => Ok(evaluation.into_answer()),
+            (Progress::TooLarge, Some(evaluation)) => {
+                let (max, got) = (VALUES_BYTES_MAX as u64, evaluation.values_bytes() as u64);
+                let limit = LimitExceeded { name: "VALUES_BYTES_MAX", max, got };
+                Err(Error::Limit { what: "bytes of the values that a query finds".into(), limit })
+            }
             _ => {
                 let (max, got) = (results_max as u64, (results_max as u64).saturating_add(1));
                 let limit = LimitExceeded { name: "results_max", max, got };

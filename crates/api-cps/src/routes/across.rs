@@ -11,7 +11,7 @@ use lang_json::{Commas, write_string};
 use model_config::{Anchor, Configs, Deadline, Error, Reading};
 
 use super::answer::{NodesWriter, Shape};
-use super::query::{Found, attribute, evaluate, path, too_many};
+use super::query::{Bounds, Found, attribute, evaluate, path, too_many};
 use crate::media::{Form, JSON};
 use crate::operation::{done, json_list, operation};
 use crate::params::{self, Descendants};
@@ -171,7 +171,9 @@ impl Search {
             Err(Error::UnknownAnchor { .. }) => return Ok(None),
             reading => reading?,
         };
-        let found = evaluate(&reading, &query, most, self.deadline.clone()).await?;
+        let bounds = Bounds { most, deadline: self.deadline.clone() };
+        // One anchor's values at a time: what the request holds would only grow.
+        let found = evaluate(&reading, &query, (bounds, None)).await?;
         let is_empty = match &found {
             Found::TooMany => false,
             Found::All(Answer::Entries(labels)) => labels.is_empty(),

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use api_http::{Given, Operation, Request, Response, chunked_response, json_response};
+use api_http::{Given, Operation, Request, Response, Share, chunked_response, json_response};
 use config::Depth;
-use config::query::{Answer, CompositeEvaluation, Evaluation, Progress, Query, QueryError};
+use config::query::{Answer, CompositeEvaluation, Evaluation, Progress, Query, QueryError, VALUES_BYTES_MAX};
 use http::StatusCode;
 use lang_cps_path::{CpsPath, Name};
 use lang_yang::Schema;
@@ -55,15 +55,22 @@ async fn find(api: &Api, request: &Request, levels: Descendants, form: Form) -> 
     let query = Arc::new(Query::new(anchor.schema(), &path)?);
     let reading = anchor.read(None).await?;
     let most = api.shared.limits.query_nodes_max;
-    match evaluate(&reading, &query, most, Deadline::at(request.deadline)).await? {
+    let bounds = Bounds { most, deadline: Deadline::at(request.deadline) };
+    match evaluate(&reading, &query, (bounds, Some(&mut request.memory.share()))).await? {
         Found::TooMany => Err(too_many(most)),
         Found::All(Answer::Entries(labels)) => {
             let writer = NodesWriter::new(reading, labels, levels, (Shape::List, form));
             chunked_response(form.media_type(), api.shared.limits.stall_max, writer.chunks()).await
         }
         Found::All(Answer::Values(values)) => {
-            let mut out = Vec::new();
-            put_values(&mut out, (attribute(&query), form), &values);
+            let bytes = values.iter().map(|value| value.text.len()).sum();
+            let put = || {
+                let mut out = Vec::new();
+                put_values(&mut out, (attribute(&query), form), &values);
+                drop(values);
+                out
+            };
+            let out = api.shared.configs.work_on_text(bytes, put).await;
             Ok(json_response(StatusCode::OK, form.media_type(), out))
         }
     }
@@ -87,24 +94,47 @@ pub(super) enum Found {
     TooMany,
 }
 
+/// How much a query may find, and how long it may take.
+pub(super) struct Bounds {
+    pub(super) most: usize,
+    pub(super) deadline: Deadline,
+}
+
+/// Carries a query out. Values of a leaf, and an answer of them, count in the memory of the request, if that is given.
+///
+/// # Errors
+///
+/// 413, 503; as of a read.
 pub(super) async fn evaluate(
     reading: &Reading,
     query: &Arc<Query>,
-    most: usize,
-    deadline: Deadline,
+    (bounds, mut memory): (Bounds, Option<&mut Share>),
 ) -> Result<Found, Problem> {
-    let evaluation = Some(Evaluation::new(Arc::clone(query), most));
+    let evaluation = Some(Evaluation::new(Arc::clone(query), bounds.most));
     let step = |tree: &config::Tree<'_>, state: &mut Option<Evaluation>, _: &mut _| {
         let evaluation = state.as_mut().expect("it is taken when it is done");
-        Ok(match evaluation.run(tree, STEPS_AT_ONCE)? {
+        let progress = evaluation.run(tree, STEPS_AT_ONCE)?;
+        let bytes = 2 * evaluation.values_bytes();
+        if let Some(Err(full)) = memory.as_mut().map(|memory| memory.try_grow(bytes)) {
+            return Ok(Step::Done(Err(full.into())));
+        }
+        Ok(match progress {
             Progress::More => Step::More,
-            Progress::TooMany => Step::Done(Found::TooMany),
+            Progress::TooMany => Step::Done(Ok(Found::TooMany)),
+            Progress::TooLarge => Step::Done(Err(too_large())),
             Progress::Done => {
-                Step::Done(Found::All(state.take().expect("it is taken when it is done").into_answer()))
+                let done = state.take().expect("it is taken when it is done");
+                Step::Done(Ok(Found::All(done.into_answer())))
             }
         })
     };
-    Ok(reading.run_long(deadline, evaluation, step).await?)
+    reading.run_long(bounds.deadline, evaluation, step).await?
+}
+
+fn too_large() -> Problem {
+    Problem::too_large(format!(
+        "the values that the query finds take more than {VALUES_BYTES_MAX} bytes of memory (VALUES_BYTES_MAX)"
+    ))
 }
 
 pub(super) fn too_many(most: usize) -> Problem {
@@ -142,7 +172,8 @@ pub(crate) async fn composite(api: Api, request: Request) -> Result<Response, Pr
         let evaluation = state.as_mut().expect("it is taken when it is done");
         Ok(match evaluation.run(tree, STEPS_AT_ONCE)? {
             Progress::More => Step::More,
-            Progress::TooMany => Step::Done(None),
+            // Its paths find no values.
+            Progress::TooMany | Progress::TooLarge => Step::Done(None),
             Progress::Done => Step::Done(state.take()),
         })
     };

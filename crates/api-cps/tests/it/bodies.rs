@@ -1,10 +1,11 @@
-//! Bodies that are long to read: where they are read, and the memory that they ask for.
+//! Bodies that are long to read, and answers of many values: where they are made, and the memory that they ask for.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use api_http::{MemoryBudget, testing};
 use http::{HeaderMap, HeaderValue, header};
+use http_body_util::BodyExt as _;
 use lang_yang::{Features, YangFile};
 use model_config::{Mode, SchemaSetOptions};
 
@@ -83,4 +84,28 @@ async fn memory_is_reserved_for_what_is_made_of_a_body() {
     };
     assert_eq!(ask(1, 200_000).await, 200, "few nodes");
     assert_eq!(ask(20_000, 0).await, 503, "many nodes");
+}
+
+#[tokio::test]
+async fn values_of_a_leaf_count_in_the_memory_of_their_request() {
+    const LAMPS: usize = 86_000;
+    let service = service().await;
+    let answer = service.respond("POST", NODES, json(), street(LAMPS, 0)).await;
+    assert_eq!(answer.status(), 201);
+    let ask = async |bytes_max: usize| {
+        let budget = MemoryBudget::new(bytes_max, 0, Duration::ZERO);
+        let mut other = budget.reservation();
+        other.grow(bytes_max + (1 << 20)).await.unwrap();
+        let target = format!("{NODES}/query?cps-path=/street/lamp/@id");
+        let get = ("GET", &*target);
+        testing::respond_within(&service.router, budget.request(), get, HeaderMap::new(), "").await.1
+    };
+    assert_eq!(ask(1 << 20).await.status(), 503);
+    let before = service.configs.lane().taken();
+    let answer = ask(64 << 20).await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!(service.configs.lane().taken(), before + 1, "it is written in a slot for long work");
+    let body = answer.into_body().collect().await.unwrap().to_bytes();
+    let values: Vec<serde_json::Value> = serde_json::from_slice(&body).unwrap();
+    assert_eq!((values.len(), &values[LAMPS - 1]["id"]), (LAMPS, &"85999".into()));
 }

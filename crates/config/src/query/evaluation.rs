@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Query;
 use super::distinct::Distinct;
+use super::limits::VALUES_BYTES_MAX;
 use super::runner::Runner;
 use super::state::{Answer, Evaluation, Phase, Progress};
 use crate::{Fault, Tree};
@@ -28,6 +29,7 @@ impl Evaluation {
             labels: Vec::new(),
             last: Vec::new(),
             values: Distinct::default(),
+            values_bytes_max: VALUES_BYTES_MAX,
             is_inline,
             read: 0,
             phase: Phase::Search,
@@ -50,6 +52,11 @@ impl Evaluation {
     /// How many steps were taken so far.
     pub fn steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Bytes of memory that the values take which were found so far, at most [`VALUES_BYTES_MAX`] and those of one entry.
+    pub fn values_bytes(&self) -> usize {
+        self.values.bytes()
     }
 
     /// What was found; all of it if the evaluation is done.

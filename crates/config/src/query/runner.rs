@@ -57,6 +57,9 @@ impl<'r, 't> Runner<'r, 't> {
             if self.evaluation.has_too_many() {
                 return Ok(Progress::TooMany);
             }
+            if self.evaluation.is_too_large() {
+                return Ok(Progress::TooLarge);
+            }
             match self.evaluation.phase {
                 Phase::Done => return Ok(Progress::Done),
                 _ if self.evaluation.steps >= self.steps_end => return Ok(Progress::More),

@@ -26,6 +26,7 @@ pub struct Evaluation {
     /// What was found last for each answer of the target.
     pub(super) last: Vec<Label>,
     pub(super) values: Distinct,
+    pub(super) values_bytes_max: usize,
     /// Whether values are read where their entries are found.
     pub(super) is_inline: bool,
     /// Of the labels found, how many had their values read.
@@ -43,6 +44,8 @@ pub enum Progress {
     More,
     /// There are more results than are allowed. It does not go on.
     TooMany,
+    /// Values of a leaf take more memory than [`VALUES_BYTES_MAX`](super::VALUES_BYTES_MAX). It does not go on.
+    TooLarge,
 }
 
 /// What a query found.
@@ -104,6 +107,11 @@ impl Evaluation {
         self.sort_labels();
         self.labels_max = self.results_max.max(self.labels.len().saturating_add(self.results_max / 2));
         self.labels.len() > self.results_max
+    }
+
+    /// Whether its values take more memory than is allowed.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.values.bytes() > self.values_bytes_max
     }
 
     /// Puts the labels in order, each once.

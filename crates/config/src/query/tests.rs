@@ -144,6 +144,16 @@ fn steps_and_results_are_bounded() {
     let mut two = Evaluation::new(query("//meta/ancestor::book"), 1);
     assert_eq!(two.run(&tree, u64::MAX), Ok(Progress::TooMany));
     // A key is looked up, siblings are not gone through; what no schema node can be takes no step.
+    // Values of a leaf may not take more memory than is allowed, with entries found first or with their values at once.
+    for path in ["//book/@title", "/shop/category/book/@title"] {
+        let query = || Arc::new(Query::new(&shop.schema, &parse(path).expect(path)).expect(path));
+        for (bytes_max, progress) in [(10_000, Progress::Done), (100, Progress::TooLarge)] {
+            let mut all = Evaluation::new(query(), usize::MAX);
+            all.values_bytes_max = bytes_max;
+            assert_eq!(all.run(&tree, u64::MAX), Ok(progress), "{path}");
+            assert!(all.values_bytes() < bytes_max + 100);
+        }
+    }
     let mut keyed = Evaluation::new(query("/shop/category[@code='b']"), 5);
     assert_eq!(keyed.run(&tree, u64::MAX), Ok(Progress::Done));
     assert!(keyed.steps() <= 4, "{}", keyed.steps());

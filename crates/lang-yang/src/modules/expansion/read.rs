@@ -171,12 +171,12 @@ impl Definitions {
         let mut frame = Frame::new(parent.list);
         let begin = |part: &mut Part, is_values: bool| part.list(List { line, is_values, ..List::default() });
         if parent.is_extension
-            || is_node(statement.keyword)
+            || is_schema_node(statement.keyword)
             || matches!(statement.keyword, "uses" | "enum" | "bit")
         {
             part.list_mut(parent.list).own += 1;
         }
-        if parent.is_choice && is_node(statement.keyword) && statement.keyword != "case" {
+        if parent.is_choice && is_schema_node(statement.keyword) && statement.keyword != "case" {
             part.list_mut(parent.list).own += 1;
         }
         match statement.keyword {
