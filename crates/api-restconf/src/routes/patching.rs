@@ -13,7 +13,7 @@ use super::accepted;
 use super::body::{Given, Keys, read_text, reserve, single};
 use super::change::{Change, Edits, Spot, is_stored};
 use super::conditions::Demands;
-use super::trial::{PATCH_BYTES_MAX, Trial};
+use super::trial::{PATCH_BYTES_MAX, Pause, try_all};
 use super::writing::{self, Write, check_config, check_own, check_single};
 use crate::identifier::{Segment, parse_identifier};
 use crate::media::{Accepted, Form};
@@ -89,10 +89,10 @@ async fn patch(api: &Api, request: &Request, form: Form) -> Result<Response, Pro
     let (patch, prepared) = write.anchor.configs().work_on_text(request.body.len(), read).await?;
     let mut demands = Demands::of(request, &write.anchor).await?;
     demands.options.is_long |= prepared.len() > EDITS_AT_ONCE;
-    let failed = AtomicUsize::new(NONE);
+    let (failed, pause) = (AtomicUsize::new(NONE), Pause::default());
     let edits = |tree: &Tree<'_>| {
         judge(tree, &write.target, &demands)?;
-        edits_of(tree, &prepared, &failed)
+        edits_of(tree, &prepared, (&failed, &pause))
     };
     let written = write.anchor.write(edits, demands.options).await;
     let problem: Problem = match written {
@@ -142,18 +142,16 @@ fn judge(tree: &Tree<'_>, target: &Target, demands: &Demands) -> Result<(), Refu
 }
 
 /// All edits of the tree, each told of what those before it have made; `failed` says of which it was that none are.
-fn edits_of(tree: &Tree<'_>, prepared: &[Prepared], failed: &AtomicUsize) -> Edits {
+fn edits_of(tree: &Tree<'_>, prepared: &[Prepared], (failed, pause): (&AtomicUsize, &Pause)) -> Edits {
     failed.store(NONE, Ordering::Relaxed);
-    let mut trial = Trial::new(*tree, PATCH_BYTES_MAX);
-    for (number, prepared) in prepared.iter().enumerate() {
-        let added = prepared.edits(&trial.tree()).and_then(|edits| trial.add(edits));
-        added.inspect_err(|refusal| {
-            if let Refusal::Refused(_) = refusal {
-                failed.store(number, Ordering::Relaxed);
-            }
-        })?;
-    }
-    Ok(trial.into_edits())
+    let tell =
+        |number: usize, tree: &Tree<'_>| prepared.get(number).map_or(Ok(Vec::new()), |one| one.edits(tree));
+    try_all(*tree, (prepared.len(), PATCH_BYTES_MAX), pause, tell).map_err(|(number, refusal)| {
+        if let Refusal::Refused(_) = refusal {
+            failed.store(number, Ordering::Relaxed);
+        }
+        refusal
+    })
 }
 
 impl Prepared {

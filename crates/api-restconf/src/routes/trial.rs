@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::mem::size_of;
+use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
 use config::{Applied, ApplyError, Attempt, Edit, PageId, Pages, Root, Tree};
@@ -15,8 +16,56 @@ pub(super) const PATCH_BYTES_MAX: usize = 64 << 20;
 /// Of these, the part that pages may take which no edit needs any more.
 const SPENT_PART: usize = 8;
 
+/// A trial that lacks a page, to be gone on with when that is there. The first attempt begins with none.
+pub(super) type Pause = Mutex<Option<Paused>>;
+
+/// What a trial has done so far.
+#[derive(Debug)]
+pub(super) struct Paused {
+    /// Edits that are done.
+    done: usize,
+    /// Of which tree it is.
+    base: Root,
+    root: Root,
+    written: HashMap<PageId, Bytes>,
+    edits: Vec<Edit>,
+    edit_bytes: usize,
+    attempts: u64,
+}
+
+/// Tries so many edits of a tree in their order, each told of what those before it have made. Cost: that of the edits; where a page is
+/// missing, that of one more look at what is in memory, for the next attempt goes on where this one stopped.
+///
+/// # Errors
+///
+/// Which edit it is that cannot be told or done, and why.
+pub(super) fn try_all(
+    base: Tree<'_>,
+    (count, bytes_max): (usize, usize),
+    pause: &Pause,
+    tell: impl Fn(usize, &Tree<'_>) -> Result<Vec<Edit>, Refusal<Problem>>,
+) -> Result<Vec<Edit>, (usize, Refusal<Problem>)> {
+    let paused = pause.lock().unwrap_or_else(PoisonError::into_inner).take();
+    // Another writer may have come first.
+    let paused = paused.filter(|paused| paused.base == *base.root());
+    let first = paused.as_ref().map_or(0, |paused| paused.done);
+    let mut trial = Trial::new(base, bytes_max);
+    if let Some(paused) = paused {
+        trial.resume(paused);
+    }
+    for number in first..count {
+        if let Err(refusal) = tell(number, &trial.tree()).and_then(|edits| trial.add(edits)) {
+            if let Refusal::Fault(_) = refusal {
+                *pause.lock().unwrap_or_else(PoisonError::into_inner) = Some(trial.pause(number));
+            }
+            return Err((number, refusal));
+        }
+    }
+    Ok(trial.edits)
+}
+
 /// A tree, as the edits so far would make it.
-pub(super) struct Trial<'t> {
+struct Trial<'t> {
     base: Tree<'t>,
     root: Root,
     /// What the base has seen, and what is written here, which nobody else sees.
@@ -34,7 +83,7 @@ pub(super) struct Trial<'t> {
 
 impl<'t> Trial<'t> {
     /// Begins with this tree. Cost: O(pages that it has seen).
-    pub(super) fn new(base: Tree<'t>, bytes_max: usize) -> Self {
+    fn new(base: Tree<'t>, bytes_max: usize) -> Self {
         Self {
             root: base.root().clone(),
             pages: base.pages().fork(),
@@ -50,7 +99,7 @@ impl<'t> Trial<'t> {
     }
 
     /// The tree as it is now.
-    pub(super) fn tree(&self) -> Tree<'_> {
+    fn tree(&self) -> Tree<'_> {
         Tree::new(self.base.schema(), &self.root, &self.pages)
     }
 
@@ -59,7 +108,7 @@ impl<'t> Trial<'t> {
     /// # Errors
     ///
     /// Why they cannot be done; 413 if all together take too much.
-    pub(super) fn add(&mut self, edits: Vec<Edit>) -> Result<(), Refusal<Problem>> {
+    fn add(&mut self, edits: Vec<Edit>) -> Result<(), Refusal<Problem>> {
         if edits.is_empty() {
             return Ok(());
         }
@@ -76,9 +125,21 @@ impl<'t> Trial<'t> {
         self.check()
     }
 
-    /// All edits, to be done to the base.
-    pub(super) fn into_edits(self) -> Vec<Edit> {
-        self.edits
+    /// What is to be remembered of it after so many edits.
+    fn pause(self, done: usize) -> Paused {
+        let base = self.base.root().clone();
+        let Self { root, written, edits, edit_bytes, attempts, .. } = self;
+        Paused { done, base, root, written, edits, edit_bytes, attempts }
+    }
+
+    /// Has one that has just begun go on behind what another did to the same tree. Cost: O(pages written).
+    fn resume(&mut self, paused: Paused) {
+        let Paused { root, written, edits, edit_bytes, attempts, .. } = paused;
+        let pages: Vec<_> = written.iter().map(|(id, page)| (*id, page.clone())).collect();
+        self.pages.pin_written(&pages);
+        self.written_bytes = pages.iter().map(|(_, page)| page.len()).sum();
+        (self.root, self.written, self.edits) = (root, written, edits);
+        (self.edit_bytes, self.attempts) = (edit_bytes, attempts);
     }
 
     /// Keeps an edit. One that sets a leaf anew takes the place of that before it: a patch that adds value after value to a leaf-list
@@ -183,8 +244,7 @@ mod tests {
                 assert_eq!(leaf.unwrap().count(), count);
             }
             assert!(trial.written_bytes < 2 * 66 * (COUNT + 100), "{}", trial.written_bytes);
-            let edits = trial.into_edits();
-            assert_eq!(edits, set(schema, "tag", COUNT + 99));
+            assert_eq!(trial.edits, set(schema, "tag", COUNT + 99));
         });
     }
 
@@ -204,5 +264,61 @@ mod tests {
             assert_eq!(refused.status.as_u16(), 413);
             assert!(refused.message.contains("at most 1048576 are allowed (patch_bytes_max)"), "{refused:?}");
         });
+    }
+
+    /// A list of so many entries, as a root and pages that are stored.
+    fn list(schema: &Schema, count: usize) -> (Root, Vec<(PageId, Bytes)>) {
+        let pages = Pages::new(Arc::new(PageCache::new(0)));
+        let nodes = (0..count).map(|number| entry(schema, number)).collect();
+        let create = Edit::Create { parent: Place::Made(Vec::new()), nodes, at: config::Position::Last };
+        let attempt = Attempt { version: 1, nonce: 1 };
+        let applied = config::apply(&Tree::new(schema, &Root::empty(), &pages), &[create], attempt).unwrap();
+        (applied.root, applied.pages)
+    }
+
+    fn entry(schema: &Schema, number: usize) -> lang_yang::DataNode {
+        let list = schema.child(None, Some("m"), "l").unwrap();
+        let value = Value { kind: ValueKind::Text, text: format!("{number:0200}").into() };
+        let leaf = Leaf { schema: schema.child(Some(list), None, "k").unwrap(), values: vec![value] };
+        let content = lang_yang::Content { leaves: vec![leaf], children: Vec::new() };
+        lang_yang::DataNode { schema: list, content }
+    }
+
+    #[test]
+    fn a_trial_that_lacks_a_page_goes_on_where_it_was() {
+        const ENTRIES: usize = 4_000;
+        const EDITS: usize = 100;
+        let schema = SchemaBuilder::new("m", "m").top(|top| top.list("l", &["k"], |l| l.leaf("k", string())));
+        let schema = schema.build();
+        let (root, stored) = list(&schema, ENTRIES);
+        assert!(stored.len() > EDITS, "each edit has pages of its own");
+        let (pages, pause) = (Pages::new(Arc::new(PageCache::new(0))), Pause::default());
+        let (told, mut faults) = (std::cell::Cell::new(0), 0);
+        let tell = |number: usize, _: &Tree<'_>| {
+            told.set(told.get() + 1);
+            let node = entry(&schema, number * (ENTRIES / EDITS));
+            let keys = node.content.leaves.iter();
+            let keys = keys.map(|leaf| (leaf.schema, leaf.values[0].text.clone())).collect();
+            Ok(vec![Edit::Delete { entry: Place::Steps(vec![config::Step::entry(node.schema, keys)]) }])
+        };
+        let edits = loop {
+            match try_all(Tree::new(&schema, &root, &pages), (EDITS, BYTES_MAX), &pause, tell) {
+                Ok(edits) => break edits,
+                Err((_, Refusal::Fault(fault))) => {
+                    faults += 1;
+                    for (id, bytes) in stored.iter().filter(|(id, _)| fault.0.contains(id)) {
+                        pages.insert(&schema, *id, bytes.clone()).unwrap();
+                    }
+                }
+                Err(refused) => panic!("{refused:?}"),
+            }
+        };
+        assert_eq!(edits.len(), EDITS);
+        assert!(faults > EDITS / 2, "{faults} faults");
+        assert_eq!(told.get(), EDITS + faults, "an edit that is done is not told again");
+        // Of another tree nothing is known.
+        *pause.lock().unwrap() = Some(Trial::new(Tree::new(&schema, &root, &pages), BYTES_MAX).pause(EDITS));
+        let other = try_all(Tree::new(&schema, &Root::empty(), &pages), (1, BYTES_MAX), &pause, tell);
+        assert!(matches!(other, Err((0, Refusal::Refused(_)))));
     }
 }

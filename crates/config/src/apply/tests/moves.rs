@@ -116,7 +116,7 @@ fn some_edit(fixture: &Fixture, random: &mut StdRng) -> Edit {
 /// Inline trees keep their keys while edits are done: labels that are used again must not find keys of others.
 #[test]
 fn edits_of_one_version_do_what_those_of_many_do() {
-    for seed in 0..60 {
+    for seed in store::testing::seeds(60) {
         for limits in [SMALL, PageLimits::STANDARD] {
             let mut random = StdRng::seed_from_u64(seed);
             let (mut each, mut together) = (Fixture::new(limits), Fixture::new(limits));
