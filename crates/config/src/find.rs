@@ -11,6 +11,9 @@ use crate::label::Label;
 use crate::record::Record;
 use crate::tree::Tree;
 
+/// Missing pages that a look at many entries collects before it asks for them.
+const MISSING_MAX: usize = 4_096;
+
 /// Which entry of a container or list.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct Step {
@@ -72,6 +75,34 @@ impl<'a> Tree<'a> {
         }
         let is_there = label.is_top() || self.get(label.as_bytes())?.is_some();
         Ok(is_there.then_some(label))
+    }
+
+    /// Whether each of some steps leads from an entry to one that is there. Cost: as of [`Tree::find`] for each, until one is not there.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] if pages are missing: of many steps at once, so that who asks again does not go over all of them for each page.
+    pub fn has_all(&self, from: &Label, steps: impl IntoIterator<Item = Step>) -> Result<bool, Fault> {
+        let mut missing = Vec::new();
+        for step in steps {
+            match self.find_below(from, &[step]) {
+                Ok(Some(_)) => {}
+                Ok(None) => return Ok(false),
+                Err(fault) if fault.is_damage() => return Err(fault),
+                Err(Fault(pages)) => missing.extend(pages),
+            }
+            // Steps that follow each other lack the same pages.
+            if missing.len() > MISSING_MAX {
+                missing.sort_unstable();
+                missing.dedup();
+                if missing.len() > MISSING_MAX / 2 {
+                    break;
+                }
+            }
+        }
+        missing.sort_unstable();
+        missing.dedup();
+        if missing.is_empty() { Ok(true) } else { Err(Fault(missing)) }
     }
 
     /// All entries that steps lead to, of which the last may be a list without keys: all its entries, in document order.

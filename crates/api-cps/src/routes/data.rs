@@ -88,11 +88,8 @@ pub(crate) async fn replace(api: Api, request: Request) -> Result<Response, Prob
     let given = Given::of(&request);
     let writing = Writing::of(&api, &request, params::xpath(&given)).await?;
     let edits = |tree: &Tree<'_>, parent: &Label| {
-        for node in &*writing.nodes {
-            let step = step_to(tree.schema(), node);
-            if tree.find_below(parent, std::slice::from_ref(&step))?.is_none() {
-                return Err(writing.missing());
-            }
+        if !tree.has_all(parent, writing.nodes.iter().map(|node| step_to(tree.schema(), node)))? {
+            return Err(writing.missing());
         }
         let nodes = Arc::clone(&writing.nodes);
         let replace = Edit::Replace { parent: Place::Label(parent.clone()), nodes, at: None };

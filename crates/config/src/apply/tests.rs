@@ -423,3 +423,25 @@ fn a_large_record_has_a_page_of_its_own() {
     let error = fixture.try_apply(&[Edit::SetLeaves { parent, leaves: leaves.into() }]).unwrap_err();
     assert!(matches!(error, ApplyError::TooLarge { what: "the record", .. }), "{error}");
 }
+
+#[test]
+fn a_look_at_many_entries_asks_for_many_pages_at_once() {
+    let mut fixture = Fixture::new(SMALL);
+    let rules: Vec<DataNode> = (0..1_000).map(|number| fixture.rule(&format!("r{number}"))).collect();
+    fixture.apply(&[Edit::Create { parent: top(), nodes: rules.into(), at: Position::Last }]);
+    let step = |number: usize| fixture.to("rule", &[("name", &format!("r{number}"))]);
+    let ask = |numbers: std::ops::Range<usize>| {
+        let pages = Pages::new(Arc::new(PageCache::new(0)));
+        for asked in 1.. {
+            let tree = Tree::new(&fixture.schema, &fixture.root, &pages);
+            match tree.has_all(&Label::top(), numbers.clone().map(step)) {
+                Err(fault) => fixture.store.load(&fixture.schema, &pages, &fault),
+                Ok(are_there) => return (asked, are_there),
+            }
+        }
+        unreachable!("pages end")
+    };
+    let (asked, are_there) = ask(0..1_000);
+    assert!(are_there && asked < 20, "{asked} times");
+    assert!(!ask(990..1_010).1);
+}
