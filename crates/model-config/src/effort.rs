@@ -12,8 +12,8 @@ pub const TEXT_BYTES_AT_ONCE: usize = 64 << 10;
 pub(crate) const NODES_AT_ONCE: usize = 1_000;
 
 /// Bytes of memory that a container, entry or value of a body takes from when it is read until its change is stored: as data, as keys and
-/// records of the change, and in pages.
-pub const NODE_BYTES_HELD: usize = 256;
+/// records of the change, and in pages (`cargo bench -p config --bench body`).
+pub const NODE_BYTES_HELD: usize = 320;
 
 impl Configs {
     /// Does work of which so many bytes of text say how long it is, as reading them: in a slot for long work if they are more than
