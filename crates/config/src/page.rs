@@ -37,7 +37,7 @@ use crate::record;
 
 /// The first byte of each page.
 const VERSION: u8 = 1;
-/// Entries from one restart to the next.
+/// Entries from one restart to the next in a page that is built; where some were added since, twice as many at most.
 const RESTART_ENTRIES: usize = 16;
 /// Bytes of a page: restarts are numbers of two bytes.
 pub(crate) const PAGE_BYTES_MAX: usize = u16::MAX as usize;

@@ -51,7 +51,8 @@ pub(crate) struct Rewrite<'a> {
 /// A part of the new version: what becomes of one page of the old one, or of several.
 enum Item {
     Kept(Child),
-    /// A leaf page that was written with some entries set.
+    /// A leaf page that was written with some entries set. It is not small, and is not opened again to take in a small neighbour,
+    /// which stays small until it changes again.
     Spliced(Child),
     /// Entries of leaf pages; whether the last of them is new.
     Leaf(Run, bool),
@@ -283,6 +284,10 @@ impl<'a> Rewrite<'a> {
         }
         let (bytes, added) = self.splice(page, delta, max).filter(|(bytes, _)| bytes.len() >= max / 4)?;
         let size = child.bytes.checked_sub(page.bytes().len() as u64)?.checked_add(bytes.len() as u64)?;
+        // It is stored with one bit more; of a damaged page it may be any number.
+        if size > u64::MAX / 2 {
+            return None;
+        }
         let mut child = Child { records: child.records.checked_add(added.records)?, bytes: size, ..*child };
         child.summary.add(added.summary);
         self.note(added);

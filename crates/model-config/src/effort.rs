@@ -23,7 +23,7 @@ impl Configs {
     }
 }
 
-/// Whether edits of a tree are long work: by what they give, and by what is there of what they replace, which is compared with it.
+/// Whether edits of a tree are long work: by what they give, and by what is there of what they replace or move.
 /// What they delete is not looked at, but for the pages that name it. Cost: O([`NODES_AT_ONCE`]).
 pub(crate) fn is_long(tree: &Tree<'_>, edits: &[Edit]) -> bool {
     let mut left = NODES_AT_ONCE;
@@ -62,10 +62,10 @@ fn is_spent(left: &mut usize) -> bool {
     }
 }
 
-/// Whether more is there of what an edit replaces than what is left.
+/// Whether more is there of what an edit replaces, or moves with all below, than what is left.
 fn replaced(tree: &Tree<'_>, edit: &Edit, left: &mut usize) -> Result<bool, Fault> {
     let (place, list) = match edit {
-        Edit::ReplaceContent { entry, .. } => (entry, None),
+        Edit::ReplaceContent { entry, .. } | Edit::Move { entry, .. } => (entry, None),
         Edit::ReplaceList { parent, list, .. } => (parent, Some(*list)),
         Edit::Replace { parent, nodes, .. } => return replaced_entries(tree, parent, nodes, left),
         _ => return Ok(false),

@@ -36,7 +36,7 @@ pub struct WriteOptions {
     pub observed: Option<Timestamp>,
     /// The version that the anchor must have.
     pub if_version: Option<VersionId>,
-    /// Whether it is long work to tell the edits from the tree: it is done in a slot for long work then.
+    /// Whether it is long work to tell the edits from the tree: that, and carrying them out, is done in a slot for long work then.
     pub is_long: bool,
 }
 
@@ -271,7 +271,7 @@ impl Anchor {
         planned: Planned,
         (write_id, options): (WriteId, WriteOptions),
     ) -> Result<Option<Written>, Error> {
-        self.check_size(&planned.root)?;
+        self.check_size(fetched.reading.root(), &planned.root)?;
         if self.mode() == Mode::Strict {
             // They are not stored yet: whatever the cache drops, the check finds them.
             fetched.reading.pages().pin_written(&planned.pages);
@@ -299,7 +299,11 @@ impl Anchor {
         Ok(Some(Written { before, version: VersionId(before.0 + 1), at }))
     }
 
-    fn check_size(&self, root: &Root) -> Result<(), Error> {
+    /// Checks that a tree has not grown beyond what one may have: one that was larger before may become smaller.
+    fn check_size(&self, before: &Root, root: &Root) -> Result<(), Error> {
+        if root.bytes() < before.bytes() {
+            return Ok(());
+        }
         let bytes = usize::try_from(root.bytes()).unwrap_or(usize::MAX);
         let options = self.configs().options();
         let what = || format!("bytes of the tree of anchor '{}'", self.name());

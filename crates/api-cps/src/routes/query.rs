@@ -27,7 +27,7 @@ pub(crate) const GET_V1: Operation =
     operation("query", "getNodesByDataspaceAndAnchorAndCpsPath", "The nodes that a CPS path finds.")
         .query(&[&[params::CPS_PATH, params::INCLUDE_DESCENDANTS]])
         .gives(&[(200, done(json_of("NodeList")))])
-        .refuses(&[400]);
+        .refuses(&[400, 413]);
 
 /// GET `/v1/dataspaces/{dataspace}/anchors/{anchor}/nodes/query`
 pub(crate) async fn get_v1(api: Api, request: Request) -> Result<Response, Problem> {
@@ -40,7 +40,7 @@ pub(crate) const GET: Operation =
     operation("query", "getNodesByDataspaceAndAnchorAndCpsPathV2", "The nodes that a CPS path finds.")
         .query(&[&[params::CPS_PATH, params::DESCENDANTS]])
         .gives(&[(200, done(data_of("NodeList")))])
-        .refuses(&[400]);
+        .refuses(&[400, 413]);
 
 /// GET `/v2/dataspaces/{dataspace}/anchors/{anchor}/nodes/query`
 pub(crate) async fn get(api: Api, request: Request) -> Result<Response, Problem> {

@@ -175,7 +175,7 @@ pub(super) async fn reserve(
     Ok(request.memory.share().grow(nodes.saturating_mul(NODE_BYTES_HELD)).await?)
 }
 
-/// The data of a body, which lie below a node, or at the top. Long ones are read in a slot for long work.
+/// The data of a body, which lie below a node, or at the top. Whoever reads long ones does it in a slot for long work.
 ///
 /// # Errors
 ///

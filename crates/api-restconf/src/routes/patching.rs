@@ -74,6 +74,11 @@ enum Action {
     Remove,
 }
 
+/// Whether an edit may take much work although it gives little: by what it replaces, or moves with all below.
+fn may_be_long(prepared: &Prepared) -> bool {
+    matches!(&prepared.edit, Ok(Understood { action: Action::Replace(Given::Node(_)) | Action::Shift, .. }))
+}
+
 /// RFC 8072 2, PATCH with a list of edits
 async fn patch(api: &Api, request: &Request, form: Form) -> Result<Response, Problem> {
     let accepted = accepted(request)?;
@@ -88,7 +93,7 @@ async fn patch(api: &Api, request: &Request, form: Form) -> Result<Response, Pro
     };
     let (patch, prepared) = write.anchor.configs().work_on_text(request.body.len(), read).await?;
     let mut demands = Demands::of(request, &write.anchor).await?;
-    demands.options.is_long |= prepared.len() > EDITS_AT_ONCE;
+    demands.options.is_long |= prepared.len() > EDITS_AT_ONCE || prepared.iter().any(may_be_long);
     let (failed, pause) = (AtomicUsize::new(NONE), Pause::default());
     let edits = |tree: &Tree<'_>| {
         judge(tree, &write.target, &demands)?;

@@ -260,4 +260,9 @@ async fn what_is_long_to_read_or_to_do_has_a_slot_for_long_work() {
     assert_eq!(slots("PATCH", "/restconf/data", media, patch(16, "")).await, 0);
     assert_eq!(slots("PATCH", "/restconf/data", media, patch(17, "")).await, 2);
     assert_eq!(slots("PATCH", "/restconf/data", media, patch(1, &blanks)).await, 3);
+    // One edit that may replace any number of nodes.
+    let value = serde_json::json!({ "example-jukebox:jukebox": {} });
+    let edit = serde_json::json!({ "edit-id": "1", "operation": "replace", "target": "/example-jukebox:jukebox", "value": value });
+    let patch = serde_json::json!({ "ietf-yang-patch:yang-patch": { "patch-id": "p", "edit": [edit] } });
+    assert_eq!(slots("PATCH", "/restconf/data", media, patch.to_string()).await, 2);
 }

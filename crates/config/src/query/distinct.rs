@@ -55,14 +55,18 @@ impl Distinct {
         self.bytes
     }
 
-    /// They, in the order in which they came. Cost: a sort.
+    /// They, in the order in which they came. Cost: O(values).
     pub(super) fn into_values(self) -> Vec<Value> {
         let of_kind = |(kind, texts): (ValueKind, HashMap<Box<str>, usize>)| {
             texts.into_iter().map(move |(text, position)| (position, Value { kind, text }))
         };
-        let mut values: Vec<(usize, Value)> = self.seen.into_iter().flat_map(of_kind).collect();
-        values.sort_unstable_by_key(|(position, _)| *position);
-        values.into_iter().map(|(_, value)| value).collect()
+        let mut values = vec![None; self.count];
+        for (position, value) in self.seen.into_iter().flat_map(of_kind) {
+            if let Some(place) = values.get_mut(position) {
+                *place = Some(value);
+            }
+        }
+        values.into_iter().flatten().collect()
     }
 }
 

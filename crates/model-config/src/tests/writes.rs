@@ -109,6 +109,8 @@ async fn what_replaces_much_is_long_work_however_little_it_gives() {
     assert_eq!(write(Edit::ReplaceList { parent: shop(schema), list, nodes: nodes() }).await, 1);
     let content = Arc::new(Content { leaves: Vec::new(), children: vec![one_item.clone()] });
     assert_eq!(write(Edit::ReplaceContent { entry: shop(schema), content }).await, 1);
+    let to_front = |name: &str| Edit::Move { entry: place(schema, name), to: Position::First };
+    assert_eq!(write(to_front("i7")).await, 0);
     let whole = DataNode {
         schema: node(schema, None, "shop"),
         content: Content { leaves: Vec::new(), children: vec![one_item.clone()] },

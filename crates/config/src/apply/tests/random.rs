@@ -10,7 +10,8 @@ use rand::{Rng, SeedableRng};
 use super::{SMALL, Store, model, schema};
 use crate::edit::{ApplyError, Edit, LeafLists, MergeOptions, Place, Position};
 use crate::find::StepAt;
-use crate::page::{Content as Held, Page};
+use crate::label::{LabelPath, NO_LABEL};
+use crate::page::{Child, Content as Held, Page, PageKind, Summary};
 use crate::root::Body;
 use crate::{Attempt, Fault, Label, PageId, PageLimits, Root, Step, Tree, apply_with};
 
@@ -332,28 +333,48 @@ impl World {
         }
     }
 
-    /// All pages below a root.
+    /// All pages below a root, each as it is said to be in the page above.
     fn reachable(&self, root: &Root) -> BTreeSet<PageId> {
-        let (mut all, mut open) = (BTreeSet::new(), Vec::new());
-        if let Body::Paged { top, .. } = &root.body {
-            open.push(top.id);
-        }
-        while let Some(id) = open.pop() {
-            assert!(all.insert(id), "a page hangs on one page");
-            let page = Page::from_bytes(self.store.pages[&id].clone()).unwrap();
-            if page.kind() == crate::page::PageKind::Overflow {
-                continue;
-            }
-            let mut entries = page.entries();
-            while entries.next() {
-                match entries.content() {
-                    Held::Child(child) => open.push(child.id),
-                    Held::Overflow(id, _) => open.push(id),
-                    Held::Value(_) => {}
-                }
-            }
+        let mut all = BTreeSet::new();
+        if let Body::Paged { top, height } = &root.body {
+            assert_eq!(top.records, root.records);
+            self.check_page(top, *height, &mut all);
         }
         all
+    }
+
+    /// Checks what is said of a page and of all below, and gives their schema nodes.
+    fn check_page(&self, child: &Child, height: usize, all: &mut BTreeSet<PageId>) -> Summary {
+        assert!(all.insert(child.id), "a page hangs on one page");
+        let page = Page::from_bytes(self.store.pages[&child.id].clone()).unwrap();
+        assert_eq!(page.kind(), PageKind::at(height));
+        let (mut records, mut bytes, mut has_overflow) = (0, page.bytes().len() as u64, false);
+        let (mut summary, mut path, mut entries) = (Summary::default(), LabelPath::default(), page.entries());
+        while entries.next() {
+            match entries.content() {
+                Held::Child(below) => {
+                    records += below.records;
+                    bytes += below.bytes;
+                    has_overflow |= below.has_overflow;
+                    summary.add(self.check_page(&below, height - 1, all));
+                    continue;
+                }
+                Held::Overflow(id, length) => {
+                    assert!(all.insert(id), "a page hangs on one page");
+                    bytes += length as u64;
+                    has_overflow = true;
+                }
+                Held::Value(_) => {}
+            }
+            if entries.key().first() != Some(&NO_LABEL) {
+                records += 1;
+                path.go(&self.schema, entries.key());
+                path.node().into_iter().for_each(|node| summary.add(Summary::of(node)));
+            }
+        }
+        assert_eq!((child.records, child.bytes, child.has_overflow), (records, bytes, has_overflow));
+        assert_eq!(child.summary.0 & summary.0, summary.0, "it may say too much, never too little");
+        summary
     }
 
     fn check_kept(&self) {

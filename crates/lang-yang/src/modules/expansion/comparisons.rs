@@ -175,6 +175,13 @@ impl Part {
     }
 }
 
+/// Whether the axis that a text ends with leads to more nodes than those right below or above.
+fn selects_many(axis: &str) -> bool {
+    let axis = axis.trim_end();
+    let is_near = ["child", "parent", "ancestor", "self", "attribute", "namespace"];
+    axis.ends_with("descendant-or-self") || !is_near.iter().any(|near| axis.ends_with(near))
+}
+
 impl Comparisons {
     /// Takes note of so many comparisons.
     pub(super) fn step(&mut self, steps: usize) {
@@ -201,7 +208,8 @@ impl Comparisons {
         let names = path.split(|sign| !is_of_name(sign)).filter(begins_name).count() as u64;
         // One `*` by itself is the nodes beside each other, or a product.
         let stars = path.matches('*').count() + path.matches("node()").count();
-        let descents = path.matches("//").count() + path.matches("::").count();
+        let axes = path.match_indices("::").filter(|(at, _)| selects_many(path.get(..*at).unwrap_or("")));
+        let descents = path.matches("//").count() + axes.count();
         let selections = if stars > 1 || descents > 0 { stars + descents } else { 0 };
         self.path_names = self.path_names.saturating_add(names).saturating_add(stars as u64);
         self.selections = self.selections.saturating_add(selections as u64);
