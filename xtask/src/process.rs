@@ -42,10 +42,30 @@ pub(crate) fn crates() -> anyhow::Result<Vec<String>> {
     Ok(names)
 }
 
+/// What cargo tells the programs that it runs of their package. Build scripts of some crates (`ring`) look at the same names: with
+/// them they, and all that needs them, would be built once more than outside of this program.
+const OF_PACKAGE: [&str; 14] = [
+    "CARGO_MANIFEST_DIR",
+    "CARGO_MANIFEST_LINKS",
+    "CARGO_MANIFEST_PATH",
+    "CARGO_PKG_AUTHORS",
+    "CARGO_PKG_DESCRIPTION",
+    "CARGO_PKG_HOMEPAGE",
+    "CARGO_PKG_NAME",
+    "CARGO_PKG_REPOSITORY",
+    "CARGO_PKG_RUST_VERSION",
+    "CARGO_PKG_VERSION",
+    "CARGO_PKG_VERSION_MAJOR",
+    "CARGO_PKG_VERSION_MINOR",
+    "CARGO_PKG_VERSION_PATCH",
+    "CARGO_PKG_VERSION_PRE",
+];
+
 /// A cargo command in the workspace.
 pub(crate) fn cargo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     command.args(arguments).current_dir(root());
+    OF_PACKAGE.iter().for_each(|name| _ = command.env_remove(name));
     command
 }
 
